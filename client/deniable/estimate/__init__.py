@@ -19,7 +19,7 @@ from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import Share, share
 from deniable.estimate.regression.fit import regress
 from deniable.estimate.regression.result import Regression
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.variable import PerturbedVariable
 from deniable.estimate.samples.sample import Sample
 from deniable.estimate.tables.crosstab import Crosstab, crosstab, joint
 from deniable.estimate.tables.differences import Comparison, compare, difference
@@ -35,7 +35,7 @@ __all__ = [
     "Estimate",
     "HypothesisTest",
     "MeanRow",
-    "Perturbed",
+    "PerturbedVariable",
     "Regression",
     "Results",
     "Row",

@@ -20,9 +20,9 @@ from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression.fit import regress
 from deniable.estimate.regression.result import Regression
-from deniable.estimate.regression.variable import Perturbed, perturbed
-from deniable.estimate.samples.drawn import Drawn, drawn_as, together
+from deniable.estimate.regression.variable import PerturbedVariable, perturbed
 from deniable.estimate.samples.sample import Sample
+from deniable.estimate.samples.sampled_reports import SampledReports, as_sampled, together
 from deniable.estimate.tables import crosstab, differences, groups, means, paired, sampled, waves
 from deniable.estimate.tables.answered import Answered, answered
 from deniable.estimate.tables.answered_table import among_answered
@@ -33,7 +33,7 @@ from deniable.estimate.tables.groups import GroupDifferences
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.results import Results
 from deniable.estimate.tables.shares import estimate
-from deniable.estimate.tables.shown import Shown, shown
+from deniable.estimate.tables.shown_question import ShownQuestion, among_shown
 from deniable.estimate.tables.survey_means import scores_of
 from deniable.estimate.tables.trends import Trends, trends
 from deniable.estimate.tables.waves import Waves
@@ -83,13 +83,13 @@ class Analysis(Tabular):
         return replace(found, **self.described)
 
     @cached_property
-    def drawn(self) -> Drawn | None:
+    def sampled_reports(self) -> SampledReports | None:
         """The reports as the sample that they are, None where nothing is said of it. Raises EstimateError."""
-        return drawn_as(self.survey, self.tally if self.groups is None else self.groups, self.sample)
+        return as_sampled(self.survey, self.tally if self.groups is None else self.groups, self.sample)
 
     @property
     def _origin(self) -> Origin:
-        of = self.drawn.origin if self.drawn else Origin(counts.people_of(self.tally), self.survey.digest)
+        of = self.sampled_reports.origin if self.sampled_reports else Origin(counts.people_of(self.tally), self.survey.digest)
         return replace(of, group=self.described.get("group"), by_hand=bool(self.described.get("by_hand")))
 
     @property
@@ -131,8 +131,8 @@ class Analysis(Tabular):
         chosen = scores_of(asked) if scores is None else scores
         if chosen is None:
             raise EstimateError(f"question {question} is a {asked.type} and has no scores; give {asked.k}, one for each of its categories")
-        if self.drawn:
-            return sampled.mean(self.drawn, question, chosen, self._interval)
+        if self.sampled_reports:
+            return sampled.mean(self.sampled_reports, question, chosen, self._interval)
         return means.mean(self.survey, self.tally, question, chosen, confidence=self.confidence, target=self.target)
 
     def quantile(self, question: str, q: float = 0.5) -> Quantile:
@@ -142,8 +142,8 @@ class Analysis(Tabular):
         """
         asked, _ = counts.find(self.survey, question)
         leave_out = () if asked.required else (NO_ANSWER,)
-        if self.drawn:
-            return sampled.quantile(self.drawn, question, q, leave_out, self._interval)
+        if self.sampled_reports:
+            return sampled.quantile(self.sampled_reports, question, q, leave_out, self._interval)
         return means.quantile(self.survey, self.tally, question, q, leave_out=leave_out, confidence=self.confidence, target=self.target)
 
     def crosstab(self, a: str, b: str, *more: str, answered: bool = False) -> Crosstab:
@@ -156,15 +156,15 @@ class Analysis(Tabular):
         return among_answered(found) if answered else found
 
     def _crosstab(self, a: str, b: str, *more: str) -> Crosstab:
-        if self.drawn and not more:
-            return sampled.table(self.drawn, a, b, self._interval)
+        if self.sampled_reports and not more:
+            return sampled.table(self.sampled_reports, a, b, self._interval)
         self._require_no_sample("a table of more than two questions")
         if not more:
             return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target)
         names, bits = [a, b, *more], self._reports("a table of more than two questions")
         return replace(crosstab.joint(self.survey, bits, names, confidence=self.confidence, target=self.target), origin=self._origin)
 
-    def shown(self, question: str, *, complete: bool = False) -> Shown:
+    def among_shown(self, question: str, *, complete: bool = False) -> ShownQuestion:
         """A question that only some are shown (`show_if`), among those who were: what is known to be impossible takes noise off.
 
         complete: whether everybody answered who was shown it, which is an assumption, and more precise. Raises EstimateError, also where
@@ -172,24 +172,24 @@ class Analysis(Tabular):
         """
 
         def table_of(a: str, b: str, complete: bool) -> Crosstab:
-            if self.drawn:
-                return sampled.table(self.drawn, a, b, self._interval, complete)
+            if self.sampled_reports:
+                return sampled.table(self.sampled_reports, a, b, self._interval, complete)
             return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target, complete=complete)
 
-        found = shown(self.survey, question, lambda a, b: table_of(a, b, False))
+        found = among_shown(self.survey, question, lambda a, b: table_of(a, b, False))
         if not complete:
             return found
         if found.unanswered.low > 0:
             raise EstimateError(f"complete: not everybody answered {question} who was shown it, but for {found.unanswered}")
-        return shown(self.survey, question, lambda a, b: table_of(a, b, True))
+        return among_shown(self.survey, question, lambda a, b: table_of(a, b, True))
 
     def compare(self, other: Analysis | Tally, question: str) -> Comparison:
         """The shares of a question among other people's reports to the same survey, less those among these. Raises EstimateError."""
         if isinstance(other, Analysis) and other.survey.digest != self.survey.digest:
             raise EstimateError(f"both must be reports to one survey, got the digests {self.survey.digest} and {other.survey.digest}")
         second = other.tally if isinstance(other, Analysis) else other
-        if isinstance(other, Analysis) and self.drawn and other.drawn:
-            return sampled.compare(self.drawn, other.drawn, question, self._interval)
+        if isinstance(other, Analysis) and self.sampled_reports and other.sampled_reports:
+            return sampled.compare(self.sampled_reports, other.sampled_reports, question, self._interval)
         self._require_no_sample("a comparison with reports that are no sample")
         require_independent([self._origin, other._origin if isinstance(other, Analysis) else Origin(counts.people_of(second))])
         return differences.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
@@ -223,7 +223,7 @@ class Analysis(Tabular):
         """
         if self.simultaneous != second.simultaneous:
             raise EstimateError("both analyses must be simultaneous, or neither")
-        drawn = (self.drawn, second.drawn) if self.drawn and second.drawn else None
+        drawn = (self.sampled_reports, second.sampled_reports) if self.sampled_reports and second.sampled_reports else None
         return waves.compare_waves((self.survey, second.survey), (self.results, second.results), drawn)
 
     def trend(self, *later: Analysis, times: Sequence[float] | None = None) -> Trends:
@@ -253,8 +253,8 @@ class Analysis(Tabular):
         """
         if a != b:
             return paired.between(self.crosstab(a, b), option, other)
-        if self.drawn:
-            return sampled.between_options(self.drawn, a, option, other, self._interval)
+        if self.sampled_reports:
+            return sampled.between_options(self.sampled_reports, a, option, other, self._interval)
         return differences.between_options(self.survey, self.tally, a, option, other, confidence=self.confidence, target=self.target)
 
     def between_means(self, a: str, b: str) -> Estimate:
@@ -325,8 +325,8 @@ class Analysis(Tabular):
         options: dict[str, Any] = {"model": model, "given": given, "errors": errors, "weights": weights, "clusters": clusters}
         return regress(formula, data, self.perturbed(scored), **options)
 
-    def perturbed(self, scored: Sequence[str] = ()) -> Mapping[str, Perturbed]:
-        """Every question as a `Perturbed`; scored: as in `regress`. Raises EstimateError."""
+    def perturbed(self, scored: Sequence[str] = ()) -> Mapping[str, PerturbedVariable]:
+        """Every question as a `PerturbedVariable`; scored: as in `regress`. Raises EstimateError."""
         found = perturbed(self.survey, self._reports("a regression"))
         for name in scored:
             asked, _ = counts.find(self.survey, name)
@@ -364,7 +364,7 @@ def analyse(
     """
     bits = groups = None
     if isinstance(reports, Mapping):
-        drawn_as(survey, reports, sample)
+        as_sampled(survey, reports, sample)
         groups, reports = reports, together(reports)
     if not isinstance(reports, Tally):
         bits = unpack(survey, reports, len(reports) // survey.record.bytes) if isinstance(reports, bytes) else np.asarray(reports)

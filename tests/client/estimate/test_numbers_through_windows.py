@@ -15,7 +15,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import Sample, analyse, mean
 from deniable.estimate.checks import check_range, made_up, worst_case_shift, worst_case_shift_of_mean
 from deniable.estimate.checks.method import known_prevalence
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.variable import PerturbedVariable
 from deniable.estimate.tables.groups import compare_groups
 from deniable.estimate.tables.weighted import weighted_mean, weighted_shares
 from deniable.mechanism import Window
@@ -148,8 +148,8 @@ def test_a_linear_regression_of_it_has_the_slope_of_the_numbers() -> None:
 def test_a_perturbed_variable_needs_the_outputs_of_its_window() -> None:
     channel = SURVEY.questions[0].channel
     with pytest.raises(EstimateError, match=f"bits must be 0 or 1 in {channel.outputs} columns"):
-        Perturbed(np.eye(channel.k, dtype=bool), channel, SURVEY.questions[0].categories)
-    reported = Perturbed(np.eye(channel.outputs, dtype=bool), channel, SURVEY.questions[0].categories)
+        PerturbedVariable(np.eye(channel.k, dtype=bool), channel, SURVEY.questions[0].categories)
+    reported = PerturbedVariable(np.eye(channel.outputs, dtype=bool), channel, SURVEY.questions[0].categories)
     assert reported.likelihood().sum(axis=0) == pytest.approx(np.ones(channel.k))
 
 

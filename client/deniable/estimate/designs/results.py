@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.estimate.limits.interval import require_confidence
 from deniable.estimate.present.figures import percent, percents
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Collected(Tabular):
         marks, grouped = footnotes([row.warning for row in self.rows]), any(row.group for row in self.rows)
         rows = tuple((*_cells(row), marks.get(row.warning, "")) for row in self.rows)
         first = 0 if grouped else 1
-        return (Table(self._caption(), _COLUMNS[first:], tuple(row[first:] for row in rows), told(marks), texts=2 - first),)
+        return (Table(self._caption(), _COLUMNS[first:], tuple(row[first:] for row in rows), footnote_lines(marks), texts=2 - first),)
 
     def records(self) -> tuple[Table, ...]:
         """The fields of `rows`."""

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, fields
 
 from deniable.errors import UnknownNameError
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 
 
@@ -40,7 +40,7 @@ class Estimates(Tabular):
         rows = tuple((*_cells(one), marks.get(one.warning, "")) for one in self.figures)
         loss = "unbounded" if self.epsilon is None else f"{self.epsilon:.4g}"
         title = f"{self.design} · epsilon {loss} · {100 * self.figures[0].confidence:g}% intervals"
-        notes = (*told(marks), *(f"test: {test}" for test in self.tests), *(f"assumes: {sentence}" for sentence in self.assumes))
+        notes = (*footnote_lines(marks), *(f"test: {test}" for test in self.tests), *(f"assumes: {sentence}" for sentence in self.assumes))
         return (Table(title, ("figure", "n", "estimate", "std error", "interval", ""), rows, notes),)
 
     def records(self) -> tuple[Table, ...]:

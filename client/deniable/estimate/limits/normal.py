@@ -14,7 +14,7 @@ from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.origin import Origin
 from deniable.estimate.present.figures import p_value
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 
 _Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ class HypothesisTest(Tabular):
         marks = footnotes([self.warning])
         by = self.reference or "chi-squared"
         cells = (self.what, f"{self.statistic:.4g}", f"{self.df}", p_value(self.p_value), by, marks.get(self.warning, ""))
-        return (Table("", ("hypothesis", "chi-squared", "df", "p", "p by", ""), (cells,), told(marks)),)
+        return (Table("", ("hypothesis", "chi-squared", "df", "p", "p by", ""), (cells,), footnote_lines(marks)),)
 
     def records(self) -> tuple[Table, ...]:
         """`test`: the fields above."""
@@ -84,7 +84,7 @@ class Estimate(Tabular):
         cells = (self.what, f"{self.n:,}", f"{self.estimate:z.4g}", f"{self.std_error:.3g}", f"{self.low:z.4g} – {self.high:z.4g}")
         about = (f"{100 * self.confidence:g}% interval · target: {self.target}",)
         header = ("figure", "reports", "estimate", "std error", "interval", "")
-        return (Table("", header, ((*cells, marks.get(self.warning, "")),), told(marks), about),)
+        return (Table("", header, ((*cells, marks.get(self.warning, "")),), footnote_lines(marks), about),)
 
     def records(self) -> tuple[Table, ...]:
         """`estimate`: the fields above."""

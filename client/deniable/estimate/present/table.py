@@ -31,6 +31,6 @@ def footnotes(warnings: list[str]) -> dict[str, str]:
     return {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(filter(None, warnings)), start=1)}
 
 
-def told(marks: dict[str, str]) -> tuple[str, ...]:
+def footnote_lines(marks: dict[str, str]) -> tuple[str, ...]:
     """The notes below a table whose cells carry these marks."""
     return tuple(f"{mark} {warning}" for warning, mark in marks.items())

@@ -16,7 +16,7 @@ from deniable.estimate.regression.families import FAMILIES, proportional
 from deniable.estimate.regression.fitted import Coefficients, Likelihood
 from deniable.estimate.regression.layout import Terms
 from deniable.estimate.regression.request import Request
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.variable import PerturbedVariable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ def fit(request: Request) -> Coefficients:
     cells = latent_cells([request.perturbed[name].of(terms.rows) for name in terms.predictors], outcome.of(terms.rows), order)
     constraint, start, names = _shape(request.model, outcomes, terms)
     reports = likelihood.Reports(
-        count=terms.count(request.drawn.weights),
+        count=terms.count(request.sampling.weights),
         x=cells.padded(terms.x),
         w=terms.w,
         a=cells.a,
@@ -53,8 +53,8 @@ def fit(request: Request) -> Coefficients:
     b, carried = reports.coefficients, terms.basis.carried(constraint, len(outcomes))
     if request.errors != "observed":
         scores = likelihood.scores(reports, maximum.parameters)
-        request.drawn.require_errors(scores[:, :b] @ np.linalg.inv(carried), terms.which, naming.names)
-        covariance = covariance @ request.drawn.meat(scores, terms.which) @ covariance
+        request.sampling.require_errors(scores[:, :b] @ np.linalg.inv(carried), terms.which, naming.names)
+        covariance = covariance @ request.sampling.meat(scores, terms.which) @ covariance
     shares = likelihood.combinations(reports, maximum.parameters)
     answered, size = _answered(reports, maximum.parameters, cells.complete), cells.complete
     latent = _latent(terms, shares[:size] / shares[:size].sum())
@@ -68,7 +68,7 @@ def fit(request: Request) -> Coefficients:
         basis=terms.basis,
         asked=asked,
         answered=answered,
-        likelihood=Likelihood(terms, reports, maximum, covariance, carried, outcome, outcomes, request.drawn, size, start, latent),
+        likelihood=Likelihood(terms, reports, maximum, covariance, carried, outcome, outcomes, request.sampling, size, start, latent),
     )
 
 
@@ -82,7 +82,7 @@ def _separation(
     return failures.separation(outcome, failures.at_limit(columns, terms.names, change, terms.layout.categories), error.terms)
 
 
-def _outcomes(outcome: Perturbed, model: str) -> tuple[str, ...]:
+def _outcomes(outcome: PerturbedVariable, model: str) -> tuple[str, ...]:
     """The outcome's answers in the family's order. Raises EstimateError for a number of them that the model does not have."""
     if model == "ordinal":
         return outcome.answers
@@ -139,7 +139,7 @@ def _latent(terms: Terms, shares: _Floats) -> pd.Series[float] | None:
     return pd.Series(shares, index=pd.MultiIndex.from_tuples(labels, names=terms.predictors), name="share")
 
 
-def _public_outcome(request: Request) -> Perturbed:
+def _public_outcome(request: Request) -> PerturbedVariable:
     """A public outcome is one that came through a channel without noise."""
     name, column = request.outcome, request.table[request.outcome]
     if column.isna().any():
@@ -147,4 +147,4 @@ def _public_outcome(request: Request) -> Perturbed:
     levels = list(column.cat.remove_unused_categories().cat.categories) if hasattr(column, "cat") else sorted(set(column.tolist()))
     if not 2 <= len(levels) <= MAX_OUTCOMES:
         raise EstimateError(f"the outcome {name} must have 2 to {MAX_OUTCOMES} different values, got {len(levels):,}")
-    return Perturbed.by_design(column.tolist(), np.eye(len(levels)), levels)
+    return PerturbedVariable.by_design(column.tolist(), np.eye(len(levels)), levels)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.regression.layout import MAX_COMBINATIONS
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.variable import PerturbedVariable
 
 _Floats = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def product(factors: Sequence[_Floats], rows: int) -> _Floats:
     return made
 
 
-def latent_cells(predictors: Sequence[Perturbed], outcome: Perturbed, order: Sequence[int]) -> Cells:
+def latent_cells(predictors: Sequence[PerturbedVariable], outcome: PerturbedVariable, order: Sequence[int]) -> Cells:
     """The cells of R kinds of respondent. order: the outcome's categories in the family's order. Raises EstimateError for too many."""
     factors, b = [variable.likelihood() for variable in predictors], outcome.likelihood()
     modelled = b[:, list(order)]

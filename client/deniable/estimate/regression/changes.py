@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.regression.factors import Factor, flat
-from deniable.estimate.regression.layout import Layout
+from deniable.estimate.regression.layout import ModelLayout
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ _CORNER = 1e-2  # of a factor's range in a spread of the variable: by how much t
 _ROWS = 20_000  # looked at for jumps and corners
 
 
-def require_own(layout: Layout, name: str) -> None:
+def require_own(layout: ModelLayout, name: str) -> None:
     """Raises EstimateError where a variable enters by a factor that looks at all rows together: nobody's value changes alone there."""
     for factor in layout.factors:
         if factor.stored is not None and name in factor.variables:
@@ -38,7 +38,7 @@ def require_own(layout: Layout, name: str) -> None:
             )
 
 
-def step(layout: Layout, frame: pd.DataFrame, name: str) -> float:
+def step(layout: ModelLayout, frame: pd.DataFrame, name: str) -> float:
     """Returns the distance over which the slope of a number is computed.
 
     It is a power of 2, so that adding it to whole numbers is exact; more where the numbers are far from 0 beside their spread.
@@ -63,7 +63,7 @@ def step(layout: Layout, frame: pd.DataFrame, name: str) -> float:
     return float(2.0 ** round(math.log2(spread * min(max(_STEP, math.cbrt(rounding)), _LONGEST))))
 
 
-def sides(layout: Layout, frame: pd.DataFrame, name: str, kinds: NDArray[np.int64]) -> tuple[_Floats, _Floats, _Floats]:
+def sides(layout: ModelLayout, frame: pd.DataFrame, name: str, kinds: NDArray[np.int64]) -> tuple[_Floats, _Floats, _Floats]:
     """Returns the terms on both sides of each value of a number, (rows, p) each, and the distance between them, (rows, 1).
 
     A side that cannot be computed, such as one beyond a spline's bounds, is replaced by the value itself.

@@ -82,18 +82,18 @@ def _solve(
     request: Request, terms: Terms, u: _Floats, outcome: tuple[_Floats, _Floats]
 ) -> tuple[_Floats, _Floats, _Floats, LeftOut | None]:
     """beta in the basis, shape (p,), its covariance, A, shape (p, p) both, and what they are made of; None of clusters."""
-    (v, r), x, count = outcome, terms.x, terms.count(request.drawn.weights)
+    (v, r), x, count = outcome, terms.x, terms.count(request.sampling.weights)
     weighted = np.einsum("r,rc,rcp->rp", count, u, x)
     a = np.einsum("r,rc,rcp,rcq->pq", count * r, u, x, x, optimize=True)
     naming = terms.basis.naming(terms.names)
     _refuse_indefinite(a, x, naming)
     beta = np.linalg.solve(a, v @ weighted)
-    if request.drawn.clusters is None:
-        without = left_out.each(Equation(x, u, v, r, a, beta, naming), terms.which, request.drawn.weights)
+    if request.sampling.clusters is None:
+        without = left_out.each(Equation(x, u, v, r, a, beta, naming), terms.which, request.sampling.weights)
         return beta, without.covariance, a, without
     psi = np.einsum("rc,rcp,rc->rp", u, x, v[:, None] - r[:, None] * (x @ beta), optimize=True)
-    request.drawn.require_errors(psi @ np.linalg.inv(terms.basis.turn), terms.which, terms.names)
-    half = np.linalg.solve(a, request.drawn.meat(psi, terms.which))
+    request.sampling.require_errors(psi @ np.linalg.inv(terms.basis.turn), terms.which, terms.names)
+    half = np.linalg.solve(a, request.sampling.meat(psi, terms.which))
     return beta, np.linalg.solve(a, half.T), a, None
 
 

@@ -31,7 +31,7 @@ from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression import changes, likelihood
 from deniable.estimate.regression.fitted import Coefficients, Likelihood
-from deniable.estimate.regression.layout import Layout, labelled
+from deniable.estimate.regression.layout import ModelLayout, labelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,7 +208,7 @@ def _moved(people: _People, name: str, values: Any) -> _Floats:
     return terms.basis.columns(terms.layout.matrix(people.frame.assign(**{name: values}), people.kinds))
 
 
-def _levels(layout: Layout, name: str, column: pd.Series[Any]) -> tuple[list[Any], list[str]]:
+def _levels(layout: ModelLayout, name: str, column: pd.Series[Any]) -> tuple[list[Any], list[str]]:
     """The values of a category, its reference first, and what they are called."""
     if hasattr(column, "cat"):
         levels = list(column.cat.categories)
@@ -251,7 +251,7 @@ def _averaged(people: _People, contrast: _Contrast) -> tuple[_Floats, _Floats]:
     mean = np.einsum("zs,zsy->zy", people.pi, off)
     moved = people.weight[:, None, None] * people.pi[:, :, None] * (off - mean[:, None, :])
     gradient[:, b:] = np.einsum("zsy,zq->ysq", moved[:, 1:], people.w).reshape(len(values), -1) / total
-    sampled = found.drawn.meat(mean[found.terms.public_kind], found.terms.which) / total**2
+    sampled = found.sampling.meat(mean[found.terms.public_kind], found.terms.which) / total**2
     variances = np.einsum("yb,bc,yc->y", gradient, found.covariance, gradient) + np.diagonal(sampled)
     return values, np.sqrt(variances)
 

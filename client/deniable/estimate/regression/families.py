@@ -26,7 +26,7 @@ _Floats = NDArray[np.float64]
 _LEAST = 1e-300  # what a chance is divided by at least
 
 
-class Family(NamedTuple):
+class OutcomeFamily(NamedTuple):
     """chances: eta (.., m) -> (.., K). scores: d log chance_y / d eta, (eta, chances) -> (.., K, m).
 
     bend: (eta, chances, latent) -> (.., m, m), the sum over y of latent_y times the second derivatives of -log chance_y.
@@ -37,7 +37,7 @@ class Family(NamedTuple):
     bend: Callable[[_Floats, _Floats, _Floats], _Floats]
 
 
-class Link(NamedTuple):
+class LinkFunction(NamedTuple):
     """A distribution function, one less it, its density and the density's slope."""
 
     below: Callable[[_Floats], _Floats]
@@ -62,7 +62,7 @@ def _softmax_bend(eta: _Floats, chances: _Floats, latent: _Floats) -> _Floats:
     return np.asarray(latent.sum(axis=-1)[..., None, None] * spread)
 
 
-def cumulative(link: Link) -> Family:
+def cumulative(link: LinkFunction) -> OutcomeFamily:
     """The family whose chances up to the j-th outcome are link.below(eta_j)."""
 
     def chances(eta: _Floats) -> _Floats:
@@ -79,7 +79,7 @@ def cumulative(link: Link) -> Family:
         squares = np.swapaxes(each * latent[..., None], -1, -2) @ each
         return np.asarray(squares - slopes[..., None] * np.eye(eta.shape[-1]))
 
-    return Family(chances, scores, bend)
+    return OutcomeFamily(chances, scores, bend)
 
 
 def _steps(m: int) -> _Floats:
@@ -111,11 +111,11 @@ def _expit(eta: _Floats) -> _Floats:
 
 
 LINKS = {
-    "probit": Link(_ndtr, lambda eta: _ndtr(-eta), _normal, lambda eta: -eta * _normal(eta)),
-    "cloglog": Link(
+    "probit": LinkFunction(_ndtr, lambda eta: _ndtr(-eta), _normal, lambda eta: -eta * _normal(eta)),
+    "cloglog": LinkFunction(
         lambda eta: -np.expm1(-_hazard(eta)), lambda eta: np.exp(-_hazard(eta)), _extreme, lambda eta: _extreme(eta) * (1 - _hazard(eta))
     ),
-    "ordinal": Link(
+    "ordinal": LinkFunction(
         _expit,
         lambda eta: _expit(-eta),
         lambda eta: _expit(eta) * _expit(-eta),
@@ -123,7 +123,7 @@ LINKS = {
     ),
 }
 
-FAMILIES = {"logit": Family(_softmax, _softmax_scores, _softmax_bend), **{name: cumulative(link) for name, link in LINKS.items()}}
+FAMILIES = {"logit": OutcomeFamily(_softmax, _softmax_scores, _softmax_bend), **{name: cumulative(link) for name, link in LINKS.items()}}
 """Every model that has a likelihood, by its name."""
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.estimate.regression.basis import Basis
-from deniable.estimate.regression.drawn import Drawn
-from deniable.estimate.regression.layout import Layout, Terms
+from deniable.estimate.regression.layout import ModelLayout, Terms
 from deniable.estimate.regression.left_out import LeftOut
 from deniable.estimate.regression.likelihood import Maximum, Reports
 from deniable.estimate.regression.request import Request
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.sampling import SamplingDesign
+from deniable.estimate.regression.variable import PerturbedVariable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,9 +36,9 @@ class Likelihood:
     maximum: Maximum
     covariance: _Floats
     carried: _Floats
-    outcome: Perturbed
+    outcome: PerturbedVariable
     outcomes: tuple[str, ...]
-    drawn: Drawn
+    sampling: SamplingDesign
     complete: int
     start: _Floats
     latent: pd.Series[float] | None
@@ -58,7 +58,7 @@ class Coefficients:
     names: list[tuple[str, str]]
     params: _Floats
     covariance: _Floats
-    layout: Layout
+    layout: ModelLayout
     basis: Basis
     asked: int
     answered: float
@@ -69,7 +69,7 @@ class Coefficients:
     @property
     def df(self) -> float:
         """Degrees of freedom of the errors: of clusters, of a linear model at most, and without end of others."""
-        return self.request.drawn.df if self.left_out is None else self.left_out.most
+        return self.request.sampling.df if self.left_out is None else self.left_out.most
 
     def freedom(self, contrasts: _Floats) -> _Floats:
         """Degrees of freedom of the error of each linear combination of the coefficients; contrasts: (k, p). Shape (k,)."""
@@ -83,4 +83,4 @@ class Coefficients:
     @property
     def weighted(self) -> bool:
         """Whether respondents have weights."""
-        return self.request.drawn.weights is not None
+        return self.request.sampling.weights is not None

@@ -25,7 +25,7 @@ from deniable.estimate.limits.normal import HypothesisTest
 from deniable.estimate.regression import cells, failures, likelihood
 from deniable.estimate.regression.basis import Naming
 from deniable.estimate.regression.fitted import Coefficients, Likelihood
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.variable import PerturbedVariable
 from deniable.mechanism import Channel, Window
 
 _Floats = NDArray[np.float64]
@@ -113,7 +113,7 @@ def goodness(fit: Coefficients) -> HypothesisTest:
     )
 
 
-def _chances(found: Likelihood, each: Sequence[Perturbed]) -> _Floats:
+def _chances(found: Likelihood, each: Sequence[PerturbedVariable]) -> _Floats:
     """The chance of every combination of reports at every public value, shape (Z, combinations)."""
     rows = np.array(list(itertools.product(*(range(one.n) for one in each))), dtype=np.int64)
     *predictors, outcome = (one.of(rows[:, j]) for j, one in enumerate(each))
@@ -128,7 +128,7 @@ def _chances(found: Likelihood, each: Sequence[Perturbed]) -> _Floats:
     return np.array(made)
 
 
-def _every_report(variable: Perturbed) -> Perturbed:
+def _every_report(variable: PerturbedVariable) -> PerturbedVariable:
     """All reports that can come of a variable, each once. Raises EstimateError where respondents' designs differ."""
     width = variable.bits.shape[1]
     if not isinstance(variable.channel, Channel) and variable.channel.ndim == 3:

@@ -14,7 +14,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.regression import formula
 from deniable.estimate.regression.basis import Basis, orthogonal
 from deniable.estimate.regression.factors import Factor, flat, learned
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.variable import PerturbedVariable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ MAX_COMBINATIONS = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class ModelLayout:
     """A right-hand side that can be computed of any values.
 
     Attributes:
@@ -39,12 +39,17 @@ class Layout:
     right: str
     factors: tuple[Factor, ...]
     spec: Any
-    predictors: Mapping[str, Perturbed]
+    predictors: Mapping[str, PerturbedVariable]
 
     @classmethod
     def of(
-        cls, right: str, factors: tuple[Factor, ...], frame: pd.DataFrame, kinds: NDArray[np.int64], predictors: Mapping[str, Perturbed]
-    ) -> tuple[Layout, _Floats]:
+        cls,
+        right: str,
+        factors: tuple[Factor, ...],
+        frame: pd.DataFrame,
+        kinds: NDArray[np.int64],
+        predictors: Mapping[str, PerturbedVariable],
+    ) -> tuple[ModelLayout, _Floats]:
         """Returns the layout and its matrix of the table that has all public values and all answers. Raises EstimateError."""
         found = _matrix(_looked_up(right), factors, frame, kinds)
         layout = cls(right, factors, found.model_spec, predictors)
@@ -113,7 +118,7 @@ class Terms:
     kind has.
     """
 
-    layout: Layout
+    layout: ModelLayout
     basis: Basis
     x: _Floats
     w: _Floats
@@ -143,7 +148,7 @@ class Terms:
 
 
 def terms(
-    right: str, given: str | None, data: pd.DataFrame, perturbed: Mapping[str, Perturbed], outcome_kinds: Sequence[NDArray[Any]]
+    right: str, given: str | None, data: pd.DataFrame, perturbed: Mapping[str, PerturbedVariable], outcome_kinds: Sequence[NDArray[Any]]
 ) -> Terms:
     """Lays the right-hand side out. given: see `regress`. outcome_kinds: what else tells respondents apart, (n,) each.
 
@@ -168,8 +173,8 @@ def terms(
         _, some = np.unique(combinations[:, own], axis=0, return_index=True)
         return learned(expression, public, which, first, {name: values[some] for name, values in latent.items()}, len(some))
 
-    frame, kinds = _everywhere(Layout(right, (), None, predictors), distinct, combinations)
-    layout, matrix = Layout.of(right, tuple(map(fitted, expressions)), frame, kinds, predictors)
+    frame, kinds = _everywhere(ModelLayout(right, (), None, predictors), distinct, combinations)
+    layout, matrix = ModelLayout.of(right, tuple(map(fitted, expressions)), frame, kinds, predictors)
     basis = Basis.of(matrix, layout.names)
     x = matrix.reshape(len(distinct), len(combinations), -1)
     if given is None:
@@ -180,7 +185,7 @@ def terms(
     return Terms(layout, basis, basis.columns(x)[there], w[there], rows, kind.ravel(), combinations, distinct, there)
 
 
-def labelled(variable: Perturbed, labels: Any) -> Any:
+def labelled(variable: PerturbedVariable, labels: Any) -> Any:
     """Answers by their labels, as a formula sees a category: the reference is its first level."""
     import pandas as pd
 
@@ -199,7 +204,7 @@ def _public(data: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     return found.assign(**unused)
 
 
-def _everywhere(layout: Layout, public: pd.DataFrame, combinations: NDArray[np.int64]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+def _everywhere(layout: ModelLayout, public: pd.DataFrame, combinations: NDArray[np.int64]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     kinds = np.repeat(np.arange(len(public)), len(combinations))
     return layout.frame(public.iloc[kinds], np.tile(combinations, (len(public), 1))), kinds
 
@@ -208,7 +213,7 @@ def _given(given: str, factors: tuple[Factor, ...], public: pd.DataFrame, predic
     """What the distribution of the perturbed predictors depends on, shape (public kinds, q)."""
     if perturbed := sorted(predictors.intersection(*[frozenset().union(*(one.variables for one in factors))])):
         raise EstimateError(f"given must name public columns only, got {', '.join(perturbed)}")
-    layout, matrix = Layout.of(given, factors, public, np.arange(len(public)), {})
+    layout, matrix = ModelLayout.of(given, factors, public, np.arange(len(public)), {})
     Basis.of(matrix, layout.names)  # refuses what is collinear
     return orthogonal(matrix)
 
@@ -237,7 +242,7 @@ def _kinds(parts: Sequence[NDArray[np.int64]], n: int) -> NDArray[np.int64]:
     return kind
 
 
-def _values(variable: Perturbed, codes: NDArray[np.int64]) -> Any:
+def _values(variable: PerturbedVariable, codes: NDArray[np.int64]) -> Any:
     """What a formula sees of a latent answer: its score, or a category whose first level is the reference."""
     if (scores := variable.answer_scores) is not None:
         return scores[codes]

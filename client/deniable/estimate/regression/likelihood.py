@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError, ModelError
 from deniable.estimate.regression import failures
 from deniable.estimate.regression.basis import Naming
-from deniable.estimate.regression.families import Family
+from deniable.estimate.regression.families import OutcomeFamily
 
 _Floats = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class Reports:
     w: _Floats
     a: _Floats
     b: _Floats
-    family: Family
+    family: OutcomeFamily
     constraint: _Floats | None = None
 
     @property

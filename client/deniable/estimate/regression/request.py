@@ -13,9 +13,9 @@ from deniable.errors import EstimateError
 from deniable.estimate.moments import applicability
 from deniable.estimate.regression import formula as formulas
 from deniable.estimate.regression import layout
-from deniable.estimate.regression.drawn import Drawn
 from deniable.estimate.regression.families import FAMILIES
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.sampling import SamplingDesign
+from deniable.estimate.regression.variable import PerturbedVariable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,13 +32,13 @@ class Request:
     outcome: str
     right: str
     table: pd.DataFrame
-    perturbed: Mapping[str, Perturbed]
+    perturbed: Mapping[str, PerturbedVariable]
     given: str | None
     errors: str
-    drawn: Drawn
+    sampling: SamplingDesign
 
     @property
-    def predictors(self) -> dict[str, Perturbed]:
+    def predictors(self) -> dict[str, PerturbedVariable]:
         """All perturbed variables but the outcome."""
         return {name: variable for name, variable in self.perturbed.items() if name != self.outcome}
 
@@ -61,7 +61,7 @@ class Request:
 def checked(
     formula: str,
     data: pd.DataFrame | None,
-    perturbed: Mapping[str, Perturbed],
+    perturbed: Mapping[str, PerturbedVariable],
     options: Mapping[str, Any],
 ) -> Request:
     """The request. options: model, given, errors, weights, clusters. Raises EstimateError."""
@@ -74,7 +74,7 @@ def checked(
     if outcome not in perturbed and outcome not in table.columns:
         raise EstimateError(f"the outcome must be a perturbed variable or a column of the data, got {outcome!r}")
     _refuse_rounded(outcome, formulas.names(right) | (formulas.names(given) if given else set()), perturbed, model)
-    return Request(formula, model, outcome, right, table, perturbed, given, errors, Drawn.of(table, weights, clusters))
+    return Request(formula, model, outcome, right, table, perturbed, given, errors, SamplingDesign.of(table, weights, clusters))
 
 
 def _errors(model: str, errors: str | None, weighted: bool, clustered: bool) -> str:
@@ -85,7 +85,7 @@ def _errors(model: str, errors: str | None, weighted: bool, clustered: bool) -> 
     return errors or possible[0]
 
 
-def _refuse_rounded(outcome: str, others: set[str], perturbed: Mapping[str, Perturbed], model: str) -> None:
+def _refuse_rounded(outcome: str, others: set[str], perturbed: Mapping[str, PerturbedVariable], model: str) -> None:
     """Of a number on a grid only the mean is right: it can be the outcome of a model of means, and nothing else."""
     rounded = {name for name, variable in perturbed.items() if variable.on_grid}
     applicability.require("slope on a number", sorted(rounded & others))
@@ -94,7 +94,7 @@ def _refuse_rounded(outcome: str, others: set[str], perturbed: Mapping[str, Pert
         applicability.require_even(outcome, scores)
 
 
-def _table(data: pd.DataFrame | None, perturbed: Mapping[str, Perturbed]) -> pd.DataFrame:
+def _table(data: pd.DataFrame | None, perturbed: Mapping[str, PerturbedVariable]) -> pd.DataFrame:
     """The public columns, or a table of none; checks that all have as many respondents."""
     import pandas as pd
 

@@ -23,7 +23,7 @@ _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Perturbed:
+class PerturbedVariable:
     """One perturbed variable of n respondents.
 
     bits: shape (n, k), the reported categories of each respondent, all k of them; the outputs of a `Window`. channel: the `Channel` they
@@ -67,7 +67,7 @@ class Perturbed:
         object.__setattr__(self, "reference", reference)
 
     @classmethod
-    def by_design(cls, reported: Sequence[Any] | NDArray[Any], design: Any, categories: Sequence[str], **options: Any) -> Perturbed:
+    def by_design(cls, reported: Sequence[Any] | NDArray[Any], design: Any, categories: Sequence[str], **options: Any) -> PerturbedVariable:
         """A variable collected elsewhere: each respondent's reported category, and a `Design`'s or other matrix P[reported, true].
 
         options: `scores` and `reference`. Raises EstimateError for a report that is no category; the report itself is not quoted.
@@ -100,7 +100,7 @@ class Perturbed:
         """Their scores; None where there are none."""
         return None if self.scores is None else np.asarray(self.scores, dtype=np.float64)[self.answered]
 
-    def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Perturbed:
+    def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> PerturbedVariable:
         """The same variable of some of the respondents."""
         channel = self.channel
         kept = channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows]
@@ -159,19 +159,23 @@ class Perturbed:
         return 1
 
 
-def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, Perturbed]:
-    """Every question of a survey as a `Perturbed`, by its id, from the reports' stored bits as `unpack` gives them, shape (n, bits).
+def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, PerturbedVariable]:
+    """Returns every question of a survey as a perturbed variable, by its id.
+
+    bits: the reports' stored bits as `unpack` gives them, shape (n, bits).
 
     "No answer" to what is not required is missing; in a survey that asks a sample of its questions, each has been asked of some.
     """
     return {question.id: _of_question(survey, bits, question) for question in survey.items}
 
 
-def _of_question(survey: Survey, bits: NDArray[np.bool_], question: Question) -> Perturbed:
+def _of_question(survey: Survey, bits: NDArray[np.bool_], question: Question) -> PerturbedVariable:
     everybody = counts.asked(survey, bits, [question.id])
     asked = None if everybody.all() else everybody
     own = np.zeros((len(bits), question.channel.outputs), dtype=np.bool_)
     if everybody.any() or not len(bits):  # a sample may leave a question to nobody, and others can be modelled all the same
         _, (own[everybody],) = counts.bits_of(survey, bits, [question.id])
     missing = NO_ANSWER if NO_ANSWER in question.categories and not question.required else None
-    return Perturbed(own, question.channel, question.categories, on_grid=applicability.on_grid(question), missing=missing, asked=asked)
+    return PerturbedVariable(
+        own, question.channel, question.categories, on_grid=applicability.on_grid(question), missing=missing, asked=asked
+    )

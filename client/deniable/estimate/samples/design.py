@@ -19,7 +19,7 @@ from deniable.survey.question import Question
 _Floats = NDArray[np.float64]
 
 
-class Design:
+class SampleDesign:
     """groups: those of the survey that have reports. sizes: how many, shape (G,). strata, clusters: of each group, numbers from 0.
 
     parts: of each stratum what part of its population was drawn, 0 where that is not known. weights: what one report stands for, by group.

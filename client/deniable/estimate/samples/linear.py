@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.moments import pseudo_answers
 from deniable.estimate.samples import raking, replicate_weights
-from deniable.estimate.samples.design import Design
+from deniable.estimate.samples.design import SampleDesign
 from deniable.estimate.samples.totals import Totals
 from deniable.wire.tally import Tally
 
@@ -84,7 +84,7 @@ class _Weighed:
         return np.asarray(self.weights[group] / self.total * (self.factors[group] * apart).reshape(len(self.outputs), -1))
 
 
-def linear(design: Design, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None = None) -> Linear:
+def linear(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None = None) -> Linear:
     """The shares of the cells of one question or two, in row-major order, from the tallies of the design's groups.
 
     rounding: as in `Totals`. Raises EstimateError, also for margins that the reports cannot be given, and for a third question.
@@ -111,7 +111,7 @@ def linear(design: Design, tallies: Sequence[Tally], names: Sequence[str], round
     return Linear(n, min(n, total**2 / squares) if squares > 0 else 1.0, shares, *_errors(design, table, weighed, parts), parts)
 
 
-def _table(design: Design, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None) -> tuple[Totals, _Floats]:
+def _table(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None) -> tuple[Totals, _Floats]:
     """The table of these questions and, last, of the one whose shares are known; and what is wanted of its cells, shape (m, rest, b)."""
     known = design.known
     every = [*(name for name in names if known is None or name != known.id), *([known.id] if known else [])]
@@ -130,7 +130,7 @@ def _table(design: Design, tallies: Sequence[Tally], names: Sequence[str], round
     return table, cells.reshape(len(cells), -1, side)
 
 
-def _errors(design: Design, table: Totals, weighed: _Weighed, sums: _Floats) -> tuple[_Floats, _Floats]:
+def _errors(design: SampleDesign, table: Totals, weighed: _Weighed, sums: _Floats) -> tuple[_Floats, _Floats]:
     """The covariance of the shares, and that of the coins alone. sums: `Linear.parts`."""
     size, strata = len(weighed.outputs), len(design.parts)
     squares, coins = np.zeros((strata, size, size)), np.zeros((strata, size, size))
@@ -153,7 +153,7 @@ def _errors(design: Design, table: Totals, weighed: _Weighed, sums: _Floats) -> 
     return covariance, coins.sum(axis=0)
 
 
-def _of_replicates(design: Design, table: Totals, weighed: _Weighed) -> _Floats:
+def _of_replicates(design: SampleDesign, table: Totals, weighed: _Weighed) -> _Floats:
     """The covariance of the shares that each replicate gives. Raises EstimateError where one has no reports."""
     outputs = weighed.outputs.reshape(len(weighed.outputs), -1)
     reports = design.replicates @ table.n

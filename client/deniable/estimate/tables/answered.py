@@ -9,7 +9,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.present.figures import percent, percents
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 from deniable.survey import Survey
 from deniable.survey.types.base import NO_ANSWER
@@ -34,7 +34,7 @@ class Answered(Tabular):
             (option, percent(one.estimate), percents(one.low, one.high), marks.get(one.warning, ""))
             for option, one in zip(self.options, self.shares, strict=True)
         )
-        return (Table(title, ("option", "among those who answered", "interval", ""), rows, told(marks), (about,)),)
+        return (Table(title, ("option", "among those who answered", "interval", ""), rows, footnote_lines(marks), (about,)),)
 
     def records(self) -> tuple[Table, ...]:
         """A row an option: question, option, among (answered), n, estimate, std_error, low, high, confidence, target, warning."""

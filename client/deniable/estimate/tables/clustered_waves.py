@@ -22,19 +22,19 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.limits.origin import together
 from deniable.estimate.moments import counts
-from deniable.estimate.samples.drawn import Drawn
 from deniable.estimate.samples.linear import NO_VARIANCE, Linear
 from deniable.estimate.samples.sample import GROUP
+from deniable.estimate.samples.sampled_reports import SampledReports
 from deniable.estimate.tables import sampled
 from deniable.estimate.tables.survey_means import scores_of
 
 
-def common(first: Drawn, second: Drawn) -> int:
+def common(first: SampledReports, second: SampledReports) -> int:
     """Returns how many clusters both waves have."""
     return len(first.origin.clusters & second.origin.clusters)
 
 
-def change(first: Drawn, second: Drawn, question: str, option: str, interval: Interval) -> Estimate:
+def change(first: SampledReports, second: SampledReports, question: str, option: str, interval: Interval) -> Estimate:
     """Returns an option's share in the second wave less that in the first one, or the mean's where `option` is empty.
 
     Raises EstimateError where a wave has no such figure, and where the two have their clusters in other strata.
@@ -49,7 +49,7 @@ def change(first: Drawn, second: Drawn, question: str, option: str, interval: In
     return replace(found, origin=together([first.origin, second.origin]))
 
 
-def _line(wave: Drawn, question: str, option: str) -> Linear:
+def _line(wave: SampledReports, question: str, option: str) -> Linear:
     """The figure as a single one, shape (1,), with what each group adds to its error."""
     asked, _ = counts.find(wave.survey, question)
     if option:
@@ -57,12 +57,12 @@ def _line(wave: Drawn, question: str, option: str) -> Linear:
     return sampled.line_of_mean(wave, question, scores_of(asked) or ())
 
 
-def _range(wave: Drawn, question: str) -> float:
+def _range(wave: SampledReports, question: str) -> float:
     known = [score for score in scores_of(counts.find(wave.survey, question)[0]) or () if score is not None]
     return max(known) - min(known)
 
 
-def _spread(first: Drawn, before: Linear, second: Drawn, after: Linear) -> float:
+def _spread(first: SampledReports, before: Linear, second: SampledReports, after: Linear) -> float:
     """The variance of the difference, from what each cluster adds to both figures."""
     apart: dict[str, float] = {}
     strata: dict[str, str] = {}

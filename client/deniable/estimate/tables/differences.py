@@ -22,10 +22,10 @@ from deniable.estimate.limits.origin import Origin, require_independent, togethe
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.figures import points
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables import respondents
-from deniable.estimate.tables.homogeneity import Counted, same_shares
+from deniable.estimate.tables.homogeneity import GroupCounts, same_shares
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
@@ -95,7 +95,7 @@ class Comparison(Tabular):
         )
         first = self.differences[0]
         title = f"{self.question}: the second group less the first, in percentage points ({100 * first.confidence:g}% intervals)"
-        return (Table(title, ("option", "difference", "std error", "interval", ""), rows, (*told(marks), str(self.test))),)
+        return (Table(title, ("option", "difference", "std error", "interval", ""), rows, (*footnote_lines(marks), str(self.test))),)
 
     def records(self) -> tuple[Table, ...]:
         """A row an option: question, option, estimate, std_error, low, high, p-values of 0 (see `limits.multiple`), warning."""
@@ -228,7 +228,7 @@ def compare(
     bootstrap where expected counts are small (see `resampled`). Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    groups = [Counted.of(survey, tally, question, interval) for tally in (first, second)]
+    groups = [GroupCounts.of(survey, tally, question, interval) for tally in (first, second)]
     asked, _ = counts.find(survey, question)
     pairs = zip(asked.categories, *(_shares(asked.channel, group) for group in groups), strict=True)
     differences = tuple(difference(b, a, what=f"{asked.id} = {option}: second less first") for option, a, b in pairs)
@@ -237,6 +237,6 @@ def compare(
     return Comparison(asked.id, asked.categories, differences, test)
 
 
-def _shares(channel: Channel, group: Counted) -> list[Share]:
+def _shares(channel: Channel, group: GroupCounts) -> list[Share]:
     phi, theta = float(channel.phi), float(channel.theta)
     return [proportion(count, group.n, phi, theta, group.interval) for count in group.ones.tolist()]

@@ -13,7 +13,7 @@ from deniable.estimate.limits.multiple_testing import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.moments import counts
 from deniable.estimate.present.figures import p_value, signed
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables.differences import Difference, difference
 from deniable.estimate.tables.homogeneity import homogeneity
@@ -78,7 +78,7 @@ class GroupDifferences(Tabular):
             if rows:
                 cells = tuple((*self._pair(row), *_cells(row, unit, chances[id(row)], marks)) for row in rows)
                 columns = (*(("group",) if self.reference else ("group", "less")), *header, "interval", "p", "p (Holm)", "")
-                made.append(Table("" if made else title, columns, cells, told(marks), texts=len(columns) - 5))
+                made.append(Table("" if made else title, columns, cells, footnote_lines(marks), texts=len(columns) - 5))
         if made and self.test:
             made[-1] = replace(made[-1], notes=(*made[-1].notes, str(self.test)))
         return tuple(made)

@@ -23,7 +23,7 @@ _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Counted:
+class GroupCounts:
     """One group's reports to a question, and how many have each bit set, shape (k,). sampling: as in `Interval.sampling`."""
 
     n: int
@@ -31,7 +31,7 @@ class Counted:
     interval: Interval
 
     @classmethod
-    def of(cls, survey: Survey, tally: Tally, question: str, interval: Interval) -> Counted:
+    def of(cls, survey: Survey, tally: Tally, question: str, interval: Interval) -> GroupCounts:
         """Raises EstimateError, also for a number whose levels have no shares."""
         asked, n, ones = counts.counts(survey, tally, question)
         applicability.require_shares("difference of shares", asked, instead="compare_groups has the difference of means; ")
@@ -47,13 +47,13 @@ def homogeneity(
     """
     interval = Interval(confidence, target=target)
     asked, _ = counts.find(survey, question)
-    groups = [Counted.of(survey, tally, question, interval) for tally in tallies.values() if tally.n]
+    groups = [GroupCounts.of(survey, tally, question, interval) for tally in tallies.values() if tally.n]
     if len(groups) < 2:
         raise EstimateError(f"there must be at least two groups with reports, got {len(groups)}")
     return same_shares(f"all {len(groups)} groups have the same shares of {asked.id}", asked.channel, groups)
 
 
-def same_shares(what: str, channel: Channel, groups: Sequence[Counted]) -> HypothesisTest:
+def same_shares(what: str, channel: Channel, groups: Sequence[GroupCounts]) -> HypothesisTest:
     """A score test of G groups: the distances of their shares s_g from the mean that their covariances V_g give,
 
         sum over g of  (s_g - m)' V_g^-1 (s_g - m),   m = (sum V_g^-1)^-1 sum V_g^-1 s_g,
@@ -77,7 +77,7 @@ def same_shares(what: str, channel: Channel, groups: Sequence[Counted]) -> Hypot
     return replace(found, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
-def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[Counted], channel: Channel) -> _Floats:
+def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[GroupCounts], channel: Channel) -> _Floats:
     """The statistics of counts of each group, shape (.., k) each."""
     rates = np.sum(ones, axis=0) / sum(group.n for group in groups)
     together = pseudo_answers.each_possible(pseudo_answers.invert(rates, [channel]))
@@ -89,7 +89,7 @@ def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[Counted], chan
     return np.asarray(sum((gap.swapaxes(-1, -2) @ own @ gap)[..., 0, 0] for gap, own in zip(gaps, precisions, strict=True)))
 
 
-def _precision(shares: _Floats, channel: Channel, group: Counted) -> _Floats:
+def _precision(shares: _Floats, channel: Channel, group: GroupCounts) -> _Floats:
     """The inverse covariance of a group's estimated shares but the last, where its true answers have these."""
     spread = pseudo_answers.covariances(shares, channel, group.interval.sampling(group.n))[..., :-1, :-1]
     return group.n * np.asarray(np.linalg.inv(spread), dtype=np.float64)

@@ -17,7 +17,7 @@ from deniable.estimate.limits.origin import Origin
 from deniable.estimate.moments.applicability import LEVELS_NOTE
 from deniable.estimate.present.figures import between, decimals, fixed, percent, percents
 from deniable.estimate.present.plain import record
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.present.text import one_line
 from deniable.extras import missing
@@ -228,7 +228,7 @@ class Results(Tabular):
         """The means, where there are any, with their scales; then the shares, and what is to be said of both."""
         marks = self._marks
         drawn = (f"Sample: {self.sample}.",) if self.sample and self.group is None else ()
-        notes = told(marks) + drawn + ((self.made_up.words,) if self.made_up else ())
+        notes = footnote_lines(marks) + drawn + ((self.made_up.words,) if self.made_up else ())
         shares = Table("", _SHARES, tuple((*_share_cells(row), marks.get(row.warning, "")) for row in self.rows), notes, texts=2)
         means = Table("", _MEANS, tuple((*_mean_cells(row), marks.get(row.warning, "")) for row in self.means))
         first, *rest = [means, shares] if self.means else [shares]

@@ -17,8 +17,8 @@ from deniable.estimate.limits.proportion import Share
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
 from deniable.estimate.moments.structural_zeros import impossible, removal
-from deniable.estimate.samples.drawn import Drawn
 from deniable.estimate.samples.linear import NO_VARIANCE, Linear
+from deniable.estimate.samples.sampled_reports import SampledReports
 from deniable.estimate.tables import means, respondents
 from deniable.estimate.tables.crosstab import Axis, LinearTable, linear_table
 from deniable.estimate.tables.differences import Comparison, difference
@@ -30,7 +30,7 @@ _Floats = NDArray[np.float64]
 KNOWN = "taken as known, from the margins of the sample: no estimate"
 
 
-def adjusted_shares(drawn: Drawn, question: Question) -> _Floats:
+def adjusted_shares(drawn: SampledReports, question: Question) -> _Floats:
     """Shares that are possible, shape (k,): see `shrinkage`. As of so many reports of people drawn alone as would have the same errors."""
     found, (phi, theta) = drawn.linear(question.id), (float(question.channel.phi), float(question.channel.theta))
     rates = np.clip(phi + (theta - phi) * found.shares, 0.0, 1.0)
@@ -39,7 +39,7 @@ def adjusted_shares(drawn: Drawn, question: Question) -> _Floats:
     return adjusted(rates * n, n, phi, theta)
 
 
-def shares(drawn: Drawn, question: Question, interval: Interval) -> tuple[Share, ...]:
+def shares(drawn: SampledReports, question: Question, interval: Interval) -> tuple[Share, ...]:
     """The share of each of a question's options of which there are shares. Raises EstimateError where nobody was asked."""
     found, interval = drawn.linear(question.id), drawn.about(interval)
     _, n, ones = counts.counts(drawn.survey, drawn.tally, question.id)
@@ -55,7 +55,7 @@ def _share(found: Linear, row: tuple[float, float, int], n: int, q: tuple[float,
     return Share(ones, n, estimate, variance**0.5, low, high, interval.confidence, method, interval.target)
 
 
-def table(drawn: Drawn, a: str, b: str, interval: Interval, complete: bool = False) -> LinearTable:
+def table(drawn: SampledReports, a: str, b: str, interval: Interval, complete: bool = False) -> LinearTable:
     """The joint shares of two questions. Raises EstimateError, also where a third one's shares are taken as known."""
     questions, n, together = counts.pair_counts(drawn.survey, drawn.tally, a, b)
     axes = [Axis.of(question) for question in questions]
@@ -90,7 +90,7 @@ def independence(table: LinearTable, what: str) -> HypothesisTest:
     return normal.by_f(normal.chi_squared(what, m * statistic, m), statistic / wider**2, first, first * df)
 
 
-def between_options(drawn: Drawn, question: str, one: str, other: str, interval: Interval) -> Estimate:
+def between_options(drawn: SampledReports, question: str, one: str, other: str, interval: Interval) -> Estimate:
     """The share of option `one` of a question less that of option `other`; as `differences.between_options`. Raises EstimateError."""
     asked, n, ones = counts.counts(drawn.survey, drawn.tally, question)
     applicability.require_shares("difference of two options", asked)
@@ -103,7 +103,7 @@ def between_options(drawn: Drawn, question: str, one: str, other: str, interval:
     return replace(found, warning=few.bits(int(min(ones[i], ones[j])), n), origin=drawn.origin)
 
 
-def mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats, interval: Interval) -> Estimate:
+def mean(drawn: SampledReports, question: str, scores: Sequence[float | None] | _Floats, interval: Interval) -> Estimate:
     """The mean of a question's scores; as `means.mean`. Raises EstimateError."""
     values, counted, shares = _scored(drawn, question, scores)
     n = counts.counts(drawn.survey, drawn.tally, question)[1]
@@ -118,7 +118,7 @@ def mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats, 
     return replace(made, origin=replace(drawn.origin, question=question))
 
 
-def line_of_mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats) -> Linear:
+def line_of_mean(drawn: SampledReports, question: str, scores: Sequence[float | None] | _Floats) -> Linear:
     """Returns the mean of a question's scores as a single figure, shape (1,): linearised, where some answers have no score.
 
     Raises EstimateError where too few are estimated to have answered.
@@ -134,7 +134,7 @@ def line_of_mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _
     return replace(line, shares=np.array([middle + over / under]))
 
 
-def _scored(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats) -> tuple[_Floats, NDArray[np.bool_], Linear]:
+def _scored(drawn: SampledReports, question: str, scores: Sequence[float | None] | _Floats) -> tuple[_Floats, NDArray[np.bool_], Linear]:
     """The scores with 0 in place of what is left out, which are not, and the shares, as far as rounding makes them random."""
     asked, n, ones = counts.counts(drawn.survey, drawn.tally, question)
     values, counted = means.checked_scores(scores, asked)
@@ -143,7 +143,7 @@ def _scored(drawn: Drawn, question: str, scores: Sequence[float | None] | _Float
     return values, counted, drawn.linear(question, rounding=rounding)
 
 
-def quantile(drawn: Drawn, question: str, q: float, leave_out: Sequence[str], interval: Interval) -> Quantile:
+def quantile(drawn: SampledReports, question: str, q: float, leave_out: Sequence[str], interval: Interval) -> Quantile:
     """A quantile of a question whose options stand in order; as `means.quantile`. Raises EstimateError."""
     order = means.order_for(drawn.survey, question, q, leave_out)
     asked, n, ones = counts.counts(drawn.survey, drawn.tally, question)
@@ -152,7 +152,7 @@ def quantile(drawn: Drawn, question: str, q: float, leave_out: Sequence[str], in
     return means.without_weak_value(means.quantile_of(asked, n, figures, (q, order), drawn.about(interval)), asked, order, ones)
 
 
-def compare(first: Drawn, second: Drawn, question: str, interval: Interval) -> Comparison:
+def compare(first: SampledReports, second: SampledReports, question: str, interval: Interval) -> Comparison:
     """The shares of a question in the second sample less those in the first one, of other groups. Raises EstimateError."""
     if common := sorted(set(first.tallies) & set(second.tallies)):
         raise EstimateError(f"two samples that are compared must be of other groups, got {common[0]} in both")
@@ -165,7 +165,7 @@ def compare(first: Drawn, second: Drawn, question: str, interval: Interval) -> C
     return Comparison(question, asked.categories, apart, test)
 
 
-def same_shares(what: str, drawn: Sequence[Drawn], question: Question) -> HypothesisTest:
+def same_shares(what: str, drawn: Sequence[SampledReports], question: Question) -> HypothesisTest:
     """Whether two samples of other people have the same shares of a question: Wald's test, by an F distribution where clusters are few.
 
     F = (df - m + 1) / (df m) W with m and df - m + 1 degrees of freedom, df the smaller one of the two samples (E. Korn and B. Graubard,

@@ -14,8 +14,8 @@ from deniable.estimate.limits.origin import Origin
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.shrinkage import adjusted
-from deniable.estimate.samples.drawn import Drawn, drawn_as, together
 from deniable.estimate.samples.sample import Sample
+from deniable.estimate.samples.sampled_reports import SampledReports, as_sampled, together
 from deniable.estimate.samples.unsaid import as_if_alone
 from deniable.estimate.tables import respondents, sampled
 from deniable.estimate.tables.results import Results, Row
@@ -47,7 +47,7 @@ def estimate(
     of this survey.
     """
     interval = Interval(confidence, method, target)
-    drawn = drawn_as(survey, reports, sample)
+    drawn = as_sampled(survey, reports, sample)
     tally = reports if isinstance(reports, Tally) else together(reports)
     counts.check(survey, tally)
     if drawn:
@@ -74,7 +74,7 @@ class _Request:
     interval: Interval
     false_alarm: float
     origin: Origin
-    drawn: Drawn | None = None
+    drawn: SampledReports | None = None
     families: Mapping[str, int] = field(default_factory=dict)
 
     def for_options(self, item: Question) -> Interval:

@@ -9,7 +9,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.samples.drawn import Drawn
+from deniable.estimate.samples.sampled_reports import SampledReports
 from deniable.estimate.tables import sampled
 from deniable.estimate.tables.means import mean
 from deniable.estimate.tables.results import MeanRow
@@ -34,7 +34,7 @@ def mean_rows(
     items: Collection[Question] | None = None,
     confidence: float = 0.95,
     target: str = "population",
-    drawn: Drawn | None = None,
+    drawn: SampledReports | None = None,
 ) -> tuple[MeanRow, ...]:
     """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row that says why.
 

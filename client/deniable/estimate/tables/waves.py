@@ -13,9 +13,9 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.multiple_testing import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.present.figures import percent, percents, signed
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
-from deniable.estimate.samples.drawn import Drawn
+from deniable.estimate.samples.sampled_reports import SampledReports
 from deniable.estimate.tables import clustered_waves
 from deniable.estimate.tables.differences import difference
 from deniable.estimate.tables.results import MeanRow, Results, Row
@@ -96,7 +96,7 @@ class Waves(Tabular):
         marks = footnotes([change.difference.warning for change in self.changes if change.difference])
         out = tuple(f"{question} is left out: {why}" for question, why in self.left_out)
         share_table = Table("", _SHARES, tuple(map(_share_cells, shares)), out, texts=2)
-        mean_table = Table("", _MEANS, tuple(_mean_cells(change, marks) for change in means), told(marks))
+        mean_table = Table("", _MEANS, tuple(_mean_cells(change, marks) for change in means), footnote_lines(marks))
         if not shares:
             mean_table = replace(mean_table, notes=(*mean_table.notes, *out))
         found = [table for table in (mean_table, share_table) if table.rows]
@@ -113,7 +113,9 @@ class Waves(Tabular):
         return (Table("change", header, tuple(map(_record, self.changes, _tests(self.changes)))),)
 
 
-def compare_waves(surveys: tuple[Survey, Survey], results: tuple[Results, Results], drawn: tuple[Drawn, Drawn] | None = None) -> Waves:
+def compare_waves(
+    surveys: tuple[Survey, Survey], results: tuple[Results, Results], drawn: tuple[SampledReports, SampledReports] | None = None
+) -> Waves:
     """What has changed in the questions that two surveys share: the same id, the same type, the same options in order, the same scores.
 
     The people of the two must be independent samples; epsilons may differ. The limits come from those of both estimates (`limits.mover`).
@@ -145,7 +147,7 @@ def _why(one: Question | None, other: Question | None) -> str:
     return "" if one.scores == other.scores and one.rounds == other.rounds else "its scale is not the same"
 
 
-def _changes(shared: list[str], results: tuple[Results, Results], paired: tuple[Drawn, Drawn] | None) -> Iterator[Change]:
+def _changes(shared: list[str], results: tuple[Results, Results], paired: tuple[SampledReports, SampledReports] | None) -> Iterator[Change]:
     rows, others = ({name: list(found) for name, found in groupby(one.rows, lambda row: row.question)} for one in results)
     means, other_means = ({row.question: row for row in one.means} for one in results)
     for name in shared:
@@ -157,7 +159,10 @@ def _changes(shared: list[str], results: tuple[Results, Results], paired: tuple[
 
 
 def _difference(
-    second: Row | Estimate | None, first: Row | Estimate | None, figure: tuple[str, str], paired: tuple[Drawn, Drawn] | None
+    second: Row | Estimate | None,
+    first: Row | Estimate | None,
+    figure: tuple[str, str],
+    paired: tuple[SampledReports, SampledReports] | None,
 ) -> Estimate | None:
     if second is None or first is None or second.estimate is None or first.estimate is None:
         return None

@@ -19,7 +19,7 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.figures import percent, percents
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables import respondents
 from deniable.estimate.tables.means import checked_scores
@@ -54,7 +54,7 @@ class Weighted(Tabular):
             (option, percent(one.estimate), percent(one.std_error), percents(one.low, one.high), marks.get(one.warning, ""))
             for option, one in zip(self.options, self.shares, strict=True)
         )
-        return (Table(title, ("option", "estimate", "std error", "interval", ""), rows, told(marks), about=(about,)),)
+        return (Table(title, ("option", "estimate", "std error", "interval", ""), rows, footnote_lines(marks), about=(about,)),)
 
     def records(self) -> tuple[Table, ...]:
         """A row an option: question, option, n, effective_n, estimate, std_error, low, high, confidence, target, warning."""

@@ -31,14 +31,14 @@ _NOTHING = 1e-10  # of what varies among respondents: what varies between cluste
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class SamplingDesign:
     """weights: shape (n,), of mean 1; None where all are alike. clusters: shape (n,), numbers from 0; None where all were drawn alone."""
 
     weights: _Floats | None = None
     clusters: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, table: pd.DataFrame, weights: str | None, clusters: str | None) -> Drawn:
+    def of(cls, table: pd.DataFrame, weights: str | None, clusters: str | None) -> SamplingDesign:
         """The columns of these names. Raises EstimateError for one that is not there, wrong weights, and fewer than two clusters."""
         for what, name in (("weights", weights), ("clusters", clusters)):
             if name is not None and name not in table.columns:
@@ -60,7 +60,7 @@ class Drawn:
         """
         if self.clusters is None:
             return
-        between, alone = np.diagonal(self.meat(scores, which)), np.diagonal(Drawn(self.weights).meat(scores, which))
+        between, alone = np.diagonal(self.meat(scores, which)), np.diagonal(SamplingDesign(self.weights).meat(scores, which))
         if certain := [name for name, one, other in zip(names, between, alone, strict=True) if one <= _NOTHING * other]:
             raise failures.within_clusters(certain)
 

@@ -20,7 +20,7 @@ from deniable.survey.types.base import NO_ANSWER
 
 
 @dataclass(frozen=True)
-class Shown(Tabular):
+class ShownQuestion(Tabular):
     """One question among those who were shown it.
 
     after: the question and the answers after which it is shown. part: the share of all people who gave one of these; unanswered: of those
@@ -60,7 +60,7 @@ class Shown(Tabular):
         return (Table("share", header, tuple(rows)),)
 
 
-def shown(survey: Survey, question: str, table_of: Callable[[str, str], Crosstab]) -> Shown:
+def among_shown(survey: Survey, question: str, table_of: Callable[[str, str], Crosstab]) -> ShownQuestion:
     """One question among those who were shown it. table_of: the cross table of two questions.
 
     Raises EstimateError for a question that is not shown after answers to one other question alone.
@@ -78,7 +78,7 @@ def shown(survey: Survey, question: str, table_of: Callable[[str, str], Crosstab
     for option in item.categories:
         shares.append(_among(table, {question: option}, given))
         answered.append(None if option == NO_ANSWER else _among(table, {question: option}, {question: every}))
-    return Shown(question, after, part, unanswered, item.categories, tuple(shares), tuple(answered))
+    return ShownQuestion(question, after, part, unanswered, item.categories, tuple(shares), tuple(answered))
 
 
 def _unanswered(table: Crosstab, chosen: dict[str, str | Sequence[str]]) -> Estimate:

@@ -10,7 +10,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.origin import Origin
 from deniable.estimate.moments import counts
-from deniable.estimate.samples.design import Design
+from deniable.estimate.samples.design import SampleDesign
 from deniable.estimate.samples.linear import Linear, linear
 from deniable.estimate.samples.sample import Sample
 from deniable.survey import Survey
@@ -18,7 +18,7 @@ from deniable.wire.tally import Tally
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class SampledReports:
     """tallies: of the groups of the survey that were drawn, in any order; groups without reports may be among them.
 
     Raises EstimateError for a sample that fits neither the survey nor its reports.
@@ -40,11 +40,11 @@ class Drawn:
         return together(self.tallies)
 
     @cached_property
-    def design(self) -> Design:
+    def design(self) -> SampleDesign:
         """Of the groups that have reports. Raises EstimateError where there are too few."""
         if not self.tally.n:
             raise EstimateError("the tallies must hold at least 1 report, got 0: without reports there is no estimate")
-        return Design(self.survey, {group: tally.n for group, tally in self.tallies.items()}, self.sample)
+        return SampleDesign(self.survey, {group: tally.n for group, tally in self.tallies.items()}, self.sample)
 
     def linear(self, *names: str, rounding: float | None = None) -> Linear:
         """The shares of one question, or of the cells of two; see `linear`. Raises EstimateError."""
@@ -80,13 +80,13 @@ class Drawn:
         return self.design.words if self.tally.n else ""
 
 
-def drawn_as(survey: Survey, reports: Tally | Mapping[str, Tally], sample: Sample | None) -> Drawn | None:
+def as_sampled(survey: Survey, reports: Tally | Mapping[str, Tally], sample: Sample | None) -> SampledReports | None:
     """The reports as a sample, None where none is given. Raises EstimateError, also for tallies of no groups, and for a single tally."""
     if sample is not None and isinstance(reports, Tally):
         raise EstimateError("a sample needs the tally of each group, in a mapping, got one tally")
     if sample is None and not isinstance(reports, Tally):
         require_groups(survey, reports)
-    return None if sample is None or isinstance(reports, Tally) else Drawn(survey, reports, sample)
+    return None if sample is None or isinstance(reports, Tally) else SampledReports(survey, reports, sample)
 
 
 def require_groups(survey: Survey, tallies: Mapping[str, Tally]) -> None:
