@@ -71,7 +71,7 @@ class Analysis(Tabular):
     @cached_property
     def results(self) -> Results:
         """The shares of all options of all questions, and the means of those that have scores."""
-        found = estimate(
+        result = estimate(
             self.survey,
             self.tally if self.groups is None else self.groups,
             confidence=self.confidence,
@@ -80,7 +80,7 @@ class Analysis(Tabular):
             simultaneous=self.simultaneous,
             sample=self.sample,
         )
-        return replace(found, **self.described)
+        return replace(result, **self.described)
 
     @cached_property
     def sampled_reports(self) -> SampledReports | None:
@@ -127,10 +127,10 @@ class Analysis(Tabular):
 
     def mean(self, question: str, scores: Sequence[float | None] | None = None) -> Estimate:
         """The mean of a question's own scores, or of those given, one a category; None leaves a category out. Raises EstimateError."""
-        asked, _ = counts.find(self.survey, question)
-        chosen = scores_of(asked) if scores is None else scores
+        item, _ = counts.find(self.survey, question)
+        chosen = scores_of(item) if scores is None else scores
         if chosen is None:
-            raise EstimateError(f"question {question} is a {asked.type} and has no scores; give {asked.k}, one for each of its categories")
+            raise EstimateError(f"question {question} is a {item.type} and has no scores; give {item.k}, one for each of its categories")
         if self.sampled_reports:
             return sampled.mean(self.sampled_reports, question, chosen, self._interval)
         return means.mean(self.survey, self.tally, question, chosen, confidence=self.confidence, target=self.target)
@@ -140,8 +140,8 @@ class Analysis(Tabular):
 
         Raises EstimateError, also for a number on a grid.
         """
-        asked, _ = counts.find(self.survey, question)
-        leave_out = () if asked.required else (NO_ANSWER,)
+        item, _ = counts.find(self.survey, question)
+        leave_out = () if item.required else (NO_ANSWER,)
         if self.sampled_reports:
             return sampled.quantile(self.sampled_reports, question, q, leave_out, self._interval)
         return means.quantile(self.survey, self.tally, question, q, leave_out=leave_out, confidence=self.confidence, target=self.target)
@@ -152,8 +152,8 @@ class Analysis(Tabular):
         answered: among those who answered all of them ("valid per cent"), instead of all people. Raises EstimateError, also where too few
         are estimated to have answered, and with `answered` for a number on a grid.
         """
-        found = self._crosstab(a, b, *more)
-        return among_answered(found) if answered else found
+        result = self._crosstab(a, b, *more)
+        return among_answered(result) if answered else result
 
     def _crosstab(self, a: str, b: str, *more: str) -> Crosstab:
         if self.sampled_reports and not more:
@@ -176,11 +176,11 @@ class Analysis(Tabular):
                 return sampled.table(self.sampled_reports, a, b, self._interval, complete)
             return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target, complete=complete)
 
-        found = among_shown(self.survey, question, lambda a, b: table_of(a, b, False))
+        result = among_shown(self.survey, question, lambda a, b: table_of(a, b, False))
         if not complete:
-            return found
-        if found.unanswered.low > 0:
-            raise EstimateError(f"complete: not everybody answered {question} who was shown it, but for {found.unanswered}")
+            return result
+        if result.unanswered.low > 0:
+            raise EstimateError(f"complete: not everybody answered {question} who was shown it, but for {result.unanswered}")
         return among_shown(self.survey, question, lambda a, b: table_of(a, b, True))
 
     def compare(self, other: Analysis | Tally, question: str) -> Comparison:
@@ -223,8 +223,8 @@ class Analysis(Tabular):
         """
         if self.simultaneous != second.simultaneous:
             raise EstimateError("both analyses must be simultaneous, or neither")
-        drawn = (self.sampled_reports, second.sampled_reports) if self.sampled_reports and second.sampled_reports else None
-        return waves.compare_waves((self.survey, second.survey), (self.results, second.results), drawn)
+        draws = (self.sampled_reports, second.sampled_reports) if self.sampled_reports and second.sampled_reports else None
+        return waves.compare_waves((self.survey, second.survey), (self.results, second.results), draws)
 
     def trend(self, *later: Analysis, times: Sequence[float] | None = None) -> Trends:
         """How much every share and mean rises by the unit of time over this wave and two later ones or more, asked of other people.
@@ -265,11 +265,11 @@ class Analysis(Tabular):
         """
         scores = []
         for name in (a, b):
-            asked, _ = counts.find(self.survey, name)
-            own = scores_of(asked)
+            item, _ = counts.find(self.survey, name)
+            own = scores_of(item)
             if own is None:
                 raise EstimateError(
-                    f"question {name} must have scores for a difference of means, got a {asked.type}; `between` has that of shares"
+                    f"question {name} must have scores for a difference of means, got a {item.type}; `between` has that of shares"
                 )
             scores.append(own)
         return paired.between_means(self.crosstab(a, b), *scores)
@@ -291,12 +291,12 @@ class Analysis(Tabular):
         return correlation(self.crosstab(a, b), self._scores(a), self._scores(b))
 
     def _scores(self, question: str) -> Sequence[float | None]:
-        asked, _ = counts.find(self.survey, question)
-        answers = [category for category in asked.categories if asked.required or category != NO_ANSWER]
-        scores = scores_of(asked)
+        item, _ = counts.find(self.survey, question)
+        answers = [category for category in item.categories if item.required or category != NO_ANSWER]
+        scores = scores_of(item)
         if scores is None and len(answers) != 2:
-            raise EstimateError(f"question {question} is a {asked.type} and has no scores, which a correlation needs")
-        return scores or [None if category not in answers else float(category == answers[0]) for category in asked.categories]
+            raise EstimateError(f"question {question} is a {item.type} and has no scores, which a correlation needs")
+        return scores or [None if category not in answers else float(category == answers[0]) for category in item.categories]
 
     def answered(self, question: str) -> Answered:
         """The shares of a question's options among those who answered it. Raises EstimateError for one that has to be answered."""
@@ -327,14 +327,14 @@ class Analysis(Tabular):
 
     def perturbed(self, scored: Sequence[str] = ()) -> Mapping[str, PerturbedVariable]:
         """Every question as a `PerturbedVariable`; scored: as in `regress`. Raises EstimateError."""
-        found = perturbed(self.survey, self._reports("a regression"))
+        result = perturbed(self.survey, self._reports("a regression"))
         for name in scored:
-            asked, _ = counts.find(self.survey, name)
-            if asked.scores is None:
+            item, _ = counts.find(self.survey, name)
+            if item.scores is None:
                 raise EstimateError(f"scored must name questions that have scores, got {name!r}")
-            unanswered = (0.0,) * (len(asked.categories) - len(asked.scores))
-            found[name] = replace(found[name], scores=(*asked.scores, *unanswered))
-        return found
+            unanswered = (0.0,) * (len(item.categories) - len(item.scores))
+            result[name] = replace(result[name], scores=(*item.scores, *unanswered))
+        return result
 
     def _require_no_sample(self, what: str) -> None:
         if self.sample is not None:
@@ -369,6 +369,6 @@ def analyse(
     if not isinstance(reports, Tally):
         bits = unpack(survey, reports, len(reports) // survey.record.bytes) if isinstance(reports, bytes) else np.asarray(reports)
         reports = Tally.from_bits(bits)
-    made = Analysis(survey, reports, bits, confidence, method, target, simultaneous, groups=groups, sample=sample)
-    made.results  # noqa: B018 - what is wrong with the arguments shows here
-    return made
+    result = Analysis(survey, reports, bits, confidence, method, target, simultaneous, groups=groups, sample=sample)
+    result.results  # noqa: B018 - what is wrong with the arguments shows here
+    return result

@@ -117,11 +117,11 @@ def _tested(survey: Survey, tally: Tally) -> MadeUp:
     chances = [design.chance_of_eigenvalue(reports.largest_eigenvalue), *(design.chance_of_option(reports.agreement(end)) for end in ends)]
     p_value = min(1.0, len(chances) * min(chances))
     shows_from = design.shows_from
-    known = shows_from if shows_from < _MOST else None
+    present = shows_from if shows_from < _MOST else None
     question, shift = _farthest_moved(survey)
     shares = any(item.shared == item.categories for item in survey.items)
-    words = _in_words(p_value < LEVEL, known, (question, shift), shares)
-    return MadeUp(p_value, p_value < LEVEL, known, question, shift, words)
+    words = _in_words(p_value < LEVEL, present, (question, shift), shares)
+    return MadeUp(p_value, p_value < LEVEL, present, question, shift, words)
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def _sizes(questions: int) -> list[int]:
 
 def _design(survey: Survey, places: tuple[Field, ...], n: int) -> _Design:
     channels = [place.item.channel for place in places]
-    drawn = 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
+    sampled = 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
     moments = [_Moments.of(channel) for channel in channels]
     sizes = _by_block(survey, places, [one.size for one in moments])
 
@@ -233,10 +233,10 @@ def _design(survey: Survey, places: tuple[Field, ...], n: int) -> _Design:
     return _Design(
         places,
         n,
-        drawn,
+        sampled,
         longest=largest([one.size for one in moments]),
         strength=_strength(survey, sizes),
-        mu=drawn * (max(one.most for one in moments) + sum(one.mean for one in moments)),
+        mu=sampled * (max(one.most for one in moments) + sum(one.mean for one in moments)),
         least=min(one.least for one in moments),
         option_mean=largest(list(map(_strays, channels))),
         option_square=largest([0.25] * len(channels)),
@@ -282,11 +282,11 @@ class _Reports:
         entries: list[tuple[int, int, float]] = []
         start = 0
         for place in self._places:
-            k, d, asked = place.item.channel.outputs, place.item.d, width - 1 if place.mask is None else place.mask
+            k, d, item = place.item.channel.outputs, place.item.d, width - 1 if place.mask is None else place.mask
             for i, column in enumerate(range(place.bits.start, place.bits.stop)):
-                entries += [(start + i, column, 1.0), (start + i, asked, -d / k)]
+                entries += [(start + i, column, 1.0), (start + i, item, -d / k)]
                 entries += [(start + k - 1, column, -1.0)] if k > 2 else []
-            entries += [(start + k - 1, asked, d - d / k)] if k > 2 else []
+            entries += [(start + k - 1, item, d - d / k)] if k > 2 else []
             start += _rows(k)
         rows, columns, values = zip(*entries, strict=True)
         return csr_array((values, (rows, columns)), shape=(start, width))

@@ -93,15 +93,15 @@ def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, t
     A small p-value says that coins, answers or sample are not what they should be. Raises EstimateError, also for a number on a grid.
     """
     applicability.require_of("comparison with a known share", survey, (question,))
-    asked, n, ones = counts.counts(survey, tally, question)
-    applicability.require_shares("comparison with a known share", asked)
-    category = counts.option_index(asked, option)
+    item, n, ones = counts.counts(survey, tally, question)
+    applicability.require_shares("comparison with a known share", item)
+    category = counts.option_index(item, option)
     share = _fraction("truth", truth)
     count = int(ones[category])
-    rate = float(asked.channel.phi) + share * float(asked.channel.theta - asked.channel.phi)
+    rate = float(item.channel.phi) + share * float(item.channel.theta - item.channel.phi)
     tails = float(scipy.special.bdtr(count, n, rate)), float(scipy.special.bdtrc(count - 1, n, rate)) if count else 1.0
     statistic = (count - n * rate) ** 2 / (n * rate * (1 - rate))
-    what = f"the share of {asked.id} = {option} is {share:g}"
+    what = f"the share of {item.id} = {option} is {share:g}"
     return HypothesisTest(what, statistic, 1, min(1.0, 2 * min(tails)), reference="the exact binomial distribution")
 
 

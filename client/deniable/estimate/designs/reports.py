@@ -73,10 +73,10 @@ def collected(
         raise EstimateError(f"q0 and q1 must have a value for each of {len(codes):,} reports, got {len(design.q0):,}")
     if by is not None and population is not None:
         raise EstimateError("population must be left out where there are groups: each is drawn from as many people as nobody said")
-    found = [row for group, rows in _groups(by, len(codes)) for row in _rows(group, codes[rows], _of(design, rows), interval)]
+    result = [row for group, rows in _groups(by, len(codes)) for row in _rows(group, codes[rows], _of(design, rows), interval)]
     if population is not None:
-        found = [replace(row, target=f"the {population:,} drawn from") for row in found]
-    return Collected(variable, design.name, len(codes), _epsilon(design), tuple(found))
+        result = [replace(row, target=f"the {population:,} drawn from") for row in result]
+    return Collected(variable, design.name, len(codes), _epsilon(design), tuple(result))
 
 
 def _interval(n: int, population: int | None, design: Design | RowDesigns | CategoryDesign, wanted: Interval) -> Interval:
@@ -175,8 +175,8 @@ def _epsilon(design: Design | RowDesigns | CategoryDesign) -> float | None:
 def _rows(group: str, codes: NDArray[np.int64], design: Design | RowDesigns | CategoryDesign, interval: Interval) -> Iterator[CollectedRow]:
     if isinstance(design, CategoryDesign):
         ones = np.bincount(codes, minlength=len(design.categories))
-        for category, found in zip(design.categories, _category_rows(ones, design.matrix, interval), strict=True):
-            yield _row(group, category, *found)
+        for category, result in zip(design.categories, _category_rows(ones, design.matrix, interval), strict=True):
+            yield _row(group, category, *result)
         return
     n = len(codes)
     q0 = design.q0 if isinstance(design, RowDesigns) else np.full(n, design.q0)

@@ -64,9 +64,9 @@ def independent_answers(first: tuple[_Reports, _Known], second: tuple[_Reports, 
     if not (expected > 0).all():
         raise EstimateError("every category must be reported at least once, or its answers cannot be told to go with others")
     statistic = float(((table - expected) ** 2 / expected).sum())
-    found = normal.chi_squared("the answers are independent", statistic, (shape[0] - 1) * (shape[1] - 1))
+    result = normal.chi_squared("the answers are independent", statistic, (shape[0] - 1) * (shape[1] - 1))
     few = "fewer than 5 reports of a pair are expected, so the p-value is rough"
-    return replace(found, warning=few if expected.min() < 5 else "")
+    return replace(result, warning=few if expected.min() < 5 else "")
 
 
 def collected_mean(
@@ -100,12 +100,14 @@ def collected_mean(
     effective_n = 1 / float(squared.sum())
     plain = float(squared @ (pseudo - value) ** 2)
     variance = max(plain, _with_more(rates, pseudo, effective_n, interval.quantile**2))
-    found = normal.limited(f"mean of {variable}", int((w > 0).sum()), value, variance, interval, (float(values.min()), float(values.max())))
+    result = normal.limited(
+        f"mean of {variable}", int((w > 0).sum()), value, variance, interval, (float(values.min()), float(values.max()))
+    )
     if k == 2:
         low, high = _of_two(value, plain if np.ptp(w) else 0.0, effective_n, values, design.matrix, interval)
-        found = replace(found, low=low, high=high)
+        result = replace(result, low=low, high=high)
     least = float(squared.sum()) * least_variance(pseudo, design.matrix)
-    return replace(found, std_error=math.sqrt(max(plain or variance, least)))
+    return replace(result, std_error=math.sqrt(max(plain or variance, least)))
 
 
 def _with_more(rates: _Floats, pseudo: _Floats, n: float, more: float) -> float:

@@ -36,8 +36,8 @@ def repeated_kuk(counts: _Counts, p_yes: float, p_no: float, *, confidence: floa
     inside, alone = (rate * (1 - rate) / cards / gap**2 for rate in (design.q1, design.q0))
     low, high = equivalent.limits(value, n, (1 + inside, alone), interval)
     std_error = math.sqrt(float(people @ (pseudo - value) ** 2) / n / n) or math.sqrt(alone / n)
-    told = outside.warning(value, outside.tail(value, std_error))
-    figure = Estimate("yes", n, value, std_error, low, high, confidence, interval.target, told)
+    message = outside.warning(value, outside.tail(value, std_error))
+    figure = Estimate("yes", n, value, std_error, low, high, confidence, interval.target, message)
     loss = cards * design.epsilon
     title = f"kuk, {cards} cards (yes {p_yes:.4g}, no {p_no:.4g})"
     return Estimates(title, loss if math.isfinite(loss) else None, (figure,), ("cards are drawn with replacement, from the right deck",))
@@ -61,10 +61,10 @@ def list_experiment(control: _Counts, treated: _Counts, *, confidence: float = 0
     value = _mean(having) - _mean(without)
     variance = sum(_variance(people.astype(np.float64)) / (people.sum() - 1) for people in (without, having))
     wide = sum(_variance(np.asarray(people + 0.5, dtype=np.float64)) / people.sum() for people in (without, having))
-    found = normal.limited("yes", sum(n), value, max(variance, wide), interval, (0.0, 1.0))
-    std_error = math.sqrt(variance) or found.std_error
-    told = outside.warning(value, outside.tail(value, std_error))
-    figure = Estimate("yes", sum(n), value, std_error, found.low, found.high, confidence, interval.target, told)
+    result = normal.limited("yes", sum(n), value, max(variance, wide), interval, (0.0, 1.0))
+    std_error = math.sqrt(variance) or result.std_error
+    message = outside.warning(value, outside.tail(value, std_error))
+    figure = Estimate("yes", sum(n), value, std_error, result.low, result.high, confidence, interval.target, message)
     assumes = (
         "people were assigned to the two lists at random",
         "the sensitive item changes no answer to the others",

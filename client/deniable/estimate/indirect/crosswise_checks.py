@@ -42,18 +42,18 @@ def anchored_crosswise(
     """
     cells, interval = _table(counts), Interval(confidence)
     design, anchor = crosswise(prevalence), crosswise(anchor_prevalence)
-    known = 2 * probability("anchor_yes", anchor_yes) - 1
-    if not known:
+    present = 2 * probability("anchor_yes", anchor_yes) - 1
+    if not present:
         raise EstimateError("anchor_yes must not be 0.5: the anchor then shows nothing")
-    scale = np.array([2 * (design.q1 - 0.5), known * (anchor.q1 - 0.5)])
+    scale = np.array([2 * (design.q1 - 0.5), present * (anchor.q1 - 0.5)])
     parts, plain = _shares(cells, scale)
     wide = _shares(np.asarray(cells + interval.quantile**2 / 4, dtype=np.float64), scale)[1]
     n = int(cells.sum())
     ratio = normal.ratio("share of yes less 1/2", n, (parts[0], parts[1]), wide, interval, (-0.5, 0.5))
     slope = np.array([1.0, -ratio.estimate]) / parts[1]
     value, std_error = ratio.estimate + 0.5, math.sqrt(float(slope @ plain @ slope) or ratio.std_error**2)
-    told = ratio.warning or outside.warning(value, outside.tail(value, std_error))
-    corrected = replace(ratio, what="yes", estimate=value, std_error=std_error, low=ratio.low + 0.5, high=ratio.high + 0.5, warning=told)
+    message = ratio.warning or outside.warning(value, outside.tail(value, std_error))
+    corrected = replace(ratio, what="yes", estimate=value, std_error=std_error, low=ratio.low + 0.5, high=ratio.high + 0.5, warning=message)
     attentive = normal.limited("attentive", n, parts[1], float(wide[1, 1]), interval, (0.0, 1.0))
     attentive = replace(attentive, warning=outside.warning(parts[1], outside.tail(parts[1], attentive.std_error)))
     naive = _share("uncorrected", int(cells[0].sum()), n, prevalence, interval)
@@ -102,16 +102,16 @@ def _share(what: str, ones: int, n: int, prevalence: float, interval: Interval) 
     """The share that the crosswise design alone tells."""
     design = crosswise(prevalence)
     one = proportion(ones, n, design.q0, design.q1, interval)
-    told = outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
-    return Estimate(what, n, one.estimate, one.std_error, one.low, one.high, interval.confidence, interval.target, told)
+    message = outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
+    return Estimate(what, n, one.estimate, one.std_error, one.low, one.high, interval.confidence, interval.target, message)
 
 
 def _same_share(what: str, table: NDArray[np.int64]) -> HypothesisTest:
     """The likelihood-ratio test of equal shares in the two rows of a table of counts (G. Wilks 1938), 1 degree of freedom."""
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-    found = normal.chi_squared(what, 2 * float((scipy.special.xlogy(table, table) - scipy.special.xlogy(table, expected)).sum()), 1)
+    result = normal.chi_squared(what, 2 * float((scipy.special.xlogy(table, table) - scipy.special.xlogy(table, expected)).sum()), 1)
     few = "fewer than 5 reports of a kind are expected in a group, so the p-value is rough"
-    return replace(found, warning=few if expected.min() < 5 else "")
+    return replace(result, warning=few if expected.min() < 5 else "")
 
 
 def _loss(epsilon: float) -> float | None:

@@ -46,11 +46,11 @@ class Estimates(Tabular):
     def records(self) -> tuple[Table, ...]:
         """`estimate`: the fields of each figure. `test`: those of each test, where there are any."""
         columns = tuple(field.name for field in fields(Estimate) if field.compare)
-        found = [Table("estimate", columns, tuple(tuple(getattr(one, name) for name in columns) for one in self.figures))]
+        result = [Table("estimate", columns, tuple(tuple(getattr(one, name) for name in columns) for one in self.figures))]
         if self.tests:
             names = tuple(field.name for field in fields(HypothesisTest))
-            found.append(Table("test", names, tuple(astuple(test) for test in self.tests)))
-        return tuple(found)
+            result.append(Table("test", names, tuple(astuple(test) for test in self.tests)))
+        return tuple(result)
 
 
 def _cells(one: Estimate) -> tuple[str, ...]:

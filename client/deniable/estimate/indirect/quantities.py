@@ -80,10 +80,10 @@ def scrambled_mean(
     n, interval = len(values), Interval(confidence)
     value = (float(values.mean()) - scrambling.shift) / scrambling.factor
     variance = float(values.var(ddof=1)) / n / scrambling.factor**2
-    found = normal.limited("mean", n, value, variance, replace(interval, df=n - 1), (low, high))
-    found = replace(found, warning=_skewed(values))
+    result = normal.limited("mean", n, value, variance, replace(interval, df=n - 1), (low, high))
+    result = replace(result, warning=_skewed(values))
     assumes = ("the chance numbers have the mean that is stated, whatever the true number is",)
-    return Estimates(f"scrambled numbers: {scrambling.name}", None, (found,), assumes)
+    return Estimates(f"scrambled numbers: {scrambling.name}", None, (result,), assumes)
 
 
 def network_scale_up(
@@ -111,14 +111,14 @@ def network_scale_up(
     parts, covariance = pair.mean(axis=1), np.cov(pair) / len(mine)
     if not float(np.array([parts[1], -parts[0]]) @ covariance @ np.array([parts[1], -parts[0]])) > 0:
         raise EstimateError("hidden and known must not be in one proportion for everybody: their spread tells the error")
-    found = normal.ratio("size", len(mine), (float(parts[0]), float(parts[1])), covariance, Interval(confidence), (0.0, math.inf))
+    result = normal.ratio("size", len(mine), (float(parts[0]), float(parts[1])), covariance, Interval(confidence), (0.0, math.inf))
     parts_to_people = ("estimate", "std_error", "low", "high")
-    found = replace(found, **{name: float(total.sum()) * getattr(found, name) for name in parts_to_people})
+    result = replace(result, **{name: float(total.sum()) * getattr(result, name) for name in parts_to_people})
     assumes = (
         "everybody is as likely to know someone of the hidden group as of the known ones (no barriers)",
         "people know of their acquaintances whether they are in the group (no hiding), and count them rightly",
     )
-    return Estimates("network scale-up", None, (found,), assumes)
+    return Estimates("network scale-up", None, (result,), assumes)
 
 
 def _skewed(values: _Floats) -> str:
@@ -132,12 +132,12 @@ def _skewed(values: _Floats) -> str:
 
 def _column(name: str, values: Any, dimensions: int = 1) -> _Floats:
     try:
-        found = np.asarray(values, dtype=np.float64)
+        result = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise EstimateError(f"{name} must be numbers") from None
-    if found.ndim != dimensions or not np.isfinite(found).all():
+    if result.ndim != dimensions or not np.isfinite(result).all():
         raise EstimateError(f"{name} must be finite numbers in {dimensions} dimension{'s' if dimensions > 1 else ''}")
-    return found
+    return result
 
 
 def _number(name: str, value: Any) -> float:

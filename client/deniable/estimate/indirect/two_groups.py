@@ -123,18 +123,18 @@ class _Fit:
         """The share constant + weights' x."""
         w = np.array(weights, dtype=np.float64)
         value, variance, wide = constant + float(w @ self.solution), float(w @ self.covariance @ w), float(w @ self.wide @ w)
-        found = normal.limited(what, sum(self.n), value, wide, self.interval, (0.0, 1.0))
+        result = normal.limited(what, sum(self.n), value, wide, self.interval, (0.0, 1.0))
         std_error = math.sqrt(variance or wide)
-        return replace(found, std_error=std_error, warning=outside.warning(value, outside.tail(value, std_error)) or self.few)
+        return replace(result, std_error=std_error, warning=outside.warning(value, outside.tail(value, std_error)) or self.few)
 
     def ratio(self, what: str, over: _Floats, under: tuple[_Floats, float]) -> Estimate:
         """The share over' x / (constant + under' x)."""
         weights, constant = np.stack([over, under[0]]), under[1]
         parts = float(over @ self.solution), constant + float(under[0] @ self.solution)
         wide, plain = (weights @ covariance @ weights.T for covariance in (self.wide, self.covariance))
-        found = normal.ratio(what, sum(self.n), parts, wide, self.interval, (0.0, 1.0))
+        result = normal.ratio(what, sum(self.n), parts, wide, self.interval, (0.0, 1.0))
         slope = np.array([1.0, -parts[0] / parts[1]]) / parts[1]
-        return replace(found, std_error=math.sqrt(float(slope @ plain @ slope) or found.std_error**2), warning=found.warning or self.few)
+        return replace(result, std_error=math.sqrt(float(slope @ plain @ slope) or result.std_error**2), warning=result.warning or self.few)
 
     @property
     def few(self) -> str:

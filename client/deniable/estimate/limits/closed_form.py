@@ -36,7 +36,7 @@ def score(bits: tuple[int, int], q0: float, q1: float, z2: float, sampling: floa
     """
     ones, n = bits
     gap, v0, v1, z2 = q1 - q0, q0 * (1 - q0), q1 * (1 - q1), z2 / n
-    off, drawn = ones / n - q0, z2 * sampling * gap**2
-    a, b, c = gap**2 + drawn, 2 * gap * off + z2 * (v1 - v0) + drawn, off**2 - z2 * v0
+    off, sampled = ones / n - q0, z2 * sampling * gap**2
+    a, b, c = gap**2 + sampled, 2 * gap * off + z2 * (v1 - v0) + sampled, off**2 - z2 * v0
     root = math.sqrt(max(0.0, b * b - 4 * a * c))
     return (b - root) / (2 * a), (b + root) / (2 * a)

@@ -27,8 +27,8 @@ def size(estimate: float, variance: float, most: float, moments: tuple[float, fl
     clusters = math.isfinite(interval.df)
     if alone <= 0 or variance <= 0:
         return max(1.0, most)
-    found = alone / variance / normal.stretch(interval) ** 2
-    return max(1.0, min(found, most) if clusters else found)
+    result = alone / variance / normal.stretch(interval) ** 2
+    return max(1.0, min(result, most) if clusters else result)
 
 
 def limits(estimate: float, variance: float, most: float, q: tuple[float, float], interval: Interval) -> tuple[str, float, float]:

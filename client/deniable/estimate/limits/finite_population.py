@@ -113,8 +113,8 @@ def _hypergeometric(drawn: _Floats, m: _Floats, coins: _Coins) -> _Floats:
     """The chance that so many of the m holders are among the n that were asked, the two shapes broadcast."""
     rest, n = coins.everybody - m, coins.n
     possible = (drawn <= m) & (n - drawn <= rest)
-    held, missed = np.where(possible, drawn, 0.0), np.where(possible, n - drawn, 0.0)
-    logs = _log_choose(m, held) + _log_choose(rest, missed) - _log_choose(np.float64(coins.everybody), np.float64(n))
+    capped, missed = np.where(possible, drawn, 0.0), np.where(possible, n - drawn, 0.0)
+    logs = _log_choose(m, capped) + _log_choose(rest, missed) - _log_choose(np.float64(coins.everybody), np.float64(n))
     return np.where(possible, np.exp(np.where(possible, logs, 0.0)), 0.0)
 
 

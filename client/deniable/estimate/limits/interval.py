@@ -88,8 +88,8 @@ class Interval:
         """
         if self.target == "population":
             return 1.0
-        drawn = (self.everybody - n) / (self.everybody - 1) if self.everybody > n else 0.0
-        return drawn + (1 - drawn) * self.rounding
+        sampled = (self.everybody - n) / (self.everybody - 1) if self.everybody > n else 0.0
+        return sampled + (1 - sampled) * self.rounding
 
 
 def confidence_of(alpha: float | None, confidence: float | None, usual: float) -> float:
@@ -110,9 +110,9 @@ def confidence_of(alpha: float | None, confidence: float | None, usual: float) -
 
 def require_confidence(alpha: float | None, confidence: float | None, own: float, instead: str) -> None:
     """Raises EstimateError where limits of another confidence are asked for than there are. instead: what has such."""
-    asked = confidence_of(alpha, confidence, own)
-    if not math.isclose(asked, own, rel_tol=0, abs_tol=1e-9):
-        raise EstimateError(f"confidence must be {own:g}, which these limits have, got {asked:g}; {instead}")
+    item = confidence_of(alpha, confidence, own)
+    if not math.isclose(item, own, rel_tol=0, abs_tol=1e-9):
+        raise EstimateError(f"confidence must be {own:g}, which these limits have, got {item:g}; {instead}")
 
 
 def _confidence(value: Any) -> float:

@@ -47,12 +47,12 @@ def _step(sides: Sequence[Side], weights: Sequence[float]) -> float:
     for side, weight in zip(sides, weights, strict=True):
         distance = side.high - side.inside if weight > 0 else side.inside - side.low
         ways.append((abs(weight) * distance, abs(weight) * max(distance, side.cut[weight > 0])))
-    free, left, found = [(most, reach) for most, reach in ways if most > 0], 1.0, 0.0
+    free, left, result = [(most, reach) for most, reach in ways if most > 0], 1.0, 0.0
     while free:
         whole = math.hypot(*(reach for _, reach in free))
-        held = [(most, reach) for most, reach in free if most * whole < math.sqrt(left) * reach**2 * (1 - 1e-12)]
-        if not held:
-            return found + math.sqrt(left) * whole
-        found, left = found + sum(most for most, _ in held), max(0.0, left - sum((most / reach) ** 2 for most, reach in held))
-        free = [one for one in free if one not in held]
-    return found
+        capped = [(most, reach) for most, reach in free if most * whole < math.sqrt(left) * reach**2 * (1 - 1e-12)]
+        if not capped:
+            return result + math.sqrt(left) * whole
+        result, left = result + sum(most for most, _ in capped), max(0.0, left - sum((most / reach) ** 2 for most, reach in capped))
+        free = [one for one in free if one not in capped]
+    return result

@@ -35,10 +35,10 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def _placed(order: Sequence[int], values: Sequence[float], size: int) -> list[float | None]:
-    found: list[float | None] = [None] * size
+    result: list[float | None] = [None] * size
     for i, value in zip(order, values, strict=False):
-        found[i] = value
-    return found
+        result[i] = value
+    return result
 
 
 ADJUSTED = ("p_value", "p_bonferroni", "p_holm", "p_bh")

@@ -93,8 +93,8 @@ class Estimate(Tabular):
 
     def test(self, value: float = 0.0) -> HypothesisTest:
         """Tests whether the truth is `value`, from both sides, by the estimate's distance in standard errors."""
-        found = chi_squared(f"{self.what} is {value:g}", ((self.estimate - value) / self.std_error) ** 2, 1)
-        return replace(found, warning=self.warning)
+        result = chi_squared(f"{self.what} is {value:g}", ((self.estimate - value) / self.std_error) ** 2, 1)
+        return replace(result, warning=self.warning)
 
     def __str__(self) -> str:
         limits = f"{100 * self.confidence:g}% {self.low:z.4g} to {self.high:z.4g}"
@@ -111,10 +111,10 @@ class ClusterEstimate(Estimate):
 
     def test(self, value: float = 0.0) -> HypothesisTest:
         """Tests whether the truth is `value`, from both sides, by Student's t, whose square is the statistic over `wider` squared."""
-        found = super().test(value)
-        square = found.statistic / self.wider**2
+        result = super().test(value)
+        square = result.statistic / self.wider**2
         by = f"t {math.sqrt(square):.4g} with {self.df:.6g} df"
-        return replace(found, p_value=float(scipy.special.fdtrc(1, self.df, square)), reference=by)
+        return replace(result, p_value=float(scipy.special.fdtrc(1, self.df, square)), reference=by)
 
 
 def chi_squared(what: str, statistic: float, df: int) -> HypothesisTest:

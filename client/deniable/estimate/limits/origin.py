@@ -63,10 +63,10 @@ def is_part(one: Origin, other: Origin) -> bool:
 
 def together(origins: Sequence[Origin | None]) -> Origin | None:
     """Returns the origin of a figure that is made of others, None where nothing is known of any."""
-    known = [origin for origin in origins if origin is not None]
-    if not known:
+    present = [origin for origin in origins if origin is not None]
+    if not present:
         return None
-    people, clusters = (frozenset[str]().union(*parts) for parts in ([one.people for one in known], [one.clusters for one in known]))
+    people, clusters = (frozenset[str]().union(*parts) for parts in ([one.people for one in present], [one.clusters for one in present]))
     return Origin(people, clusters=clusters)
 
 

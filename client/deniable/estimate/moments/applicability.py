@@ -69,8 +69,8 @@ def require(figure: str, numbers: Collection[str]) -> None:
 
 def require_of(figure: str, survey: Survey, names: Iterable[str]) -> None:
     """The same for items of a survey by their ids."""
-    wanted = set(names)
-    require(figure, [item.id for item in survey.items if item.id in wanted and on_grid(item)])
+    target = set(names)
+    require(figure, [item.id for item in survey.items if item.id in target and on_grid(item)])
 
 
 def require_linear(question: Question, scores: NDArray[np.float64]) -> None:

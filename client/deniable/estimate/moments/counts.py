@@ -34,9 +34,9 @@ def people_of(tally: Tally) -> frozenset[str]:
 
 def summed(tallies: Collection[Tally]) -> Tally:
     """Returns the tally of all of them, which remembers whose reports it has."""
-    found = Tally(sum(tally.n for tally in tallies), np.sum([tally.pairs for tally in tallies], axis=0))
-    found.__dict__["people"] = frozenset[str]().union(*map(people_of, tallies))
-    return found
+    result = Tally(sum(tally.n for tally in tallies), np.sum([tally.pairs for tally in tallies], axis=0))
+    result.__dict__["people"] = frozenset[str]().union(*map(people_of, tallies))
+    return result
 
 
 def find(survey: Survey, name: str) -> tuple[Question, slice]:
@@ -100,10 +100,10 @@ def bits_of(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> tu
     bits = bits[asked(survey, bits, names)]
     if not len(bits):
         raise EstimateError("bits must hold at least 1 report, got 0: without reports there is no estimate")
-    found = [place_of(survey, name) for name in names]
-    stored = [bits[:, place.bits] for place in found]
-    implied = [part.sum(axis=1) < place.item.d for place, part in zip(found, stored, strict=True)]
-    return [place.item for place in found], [np.column_stack([part, last]) for part, last in zip(stored, implied, strict=True)]
+    result = [place_of(survey, name) for name in names]
+    stored = [bits[:, place.bits] for place in result]
+    implied = [part.sum(axis=1) < place.item.d for place, part in zip(result, stored, strict=True)]
+    return [place.item for place in result], [np.column_stack([part, last]) for part, last in zip(stored, implied, strict=True)]
 
 
 def asked(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.bool_]:

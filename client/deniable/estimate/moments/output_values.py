@@ -43,7 +43,7 @@ def inverse(channel: Window) -> _Floats:
     """
     chances = np.array(channel.chances, dtype=np.float64).T
     root = np.sqrt(chances.mean(axis=1))
-    found = np.linalg.pinv(chances / root[:, None]) / root  # not from products of chances, which are singular where epsilon is least
+    result = np.linalg.pinv(chances / root[:, None]) / root  # not from products of chances, which are singular where epsilon is least
     levels = np.arange(channel.levels)
     steps, ones = np.zeros(channel.k), np.zeros(channel.k)
     steps[levels], ones[levels] = levels - levels.mean(), 1.0
@@ -51,13 +51,13 @@ def inverse(channel: Window) -> _Floats:
     answered = np.ones(channel.outputs)
     if channel.apart:
         gap = float(channel.theta - channel.phi)
-        found[-1] = -float(channel.phi) / gap
-        found[-1, -1] += 1 / gap
-        answered -= found[-1]
-    found += np.outer(steps, values - steps @ found) / (steps @ steps)
-    found += np.outer(ones, answered - ones @ found) / (ones @ ones)
-    found.setflags(write=False)
-    return np.asarray(found)
+        result[-1] = -float(channel.phi) / gap
+        result[-1, -1] += 1 / gap
+        answered -= result[-1]
+    result += np.outer(steps, values - steps @ result) / (steps @ steps)
+    result += np.outer(ones, answered - ones @ result) / (ones @ ones)
+    result.setflags(write=False)
+    return np.asarray(result)
 
 
 def worst_variance(channel: Window) -> float:
@@ -88,11 +88,11 @@ def _mirrored(m: int, w: int) -> list[tuple[int, int, int]]:
 
 def _residues(m: int, w: int, free: list[Fraction]) -> list[Fraction]:
     """All of r, from the differences that are left free."""
-    found, rest = [Fraction(0)] * w, iter(free)
+    result, rest = [Fraction(0)] * w, iter(free)
     for i, j, total in _mirrored(m, w):
         apart = next(rest) if i < j else Fraction(0)
-        found[i], found[j] = Fraction(total, 2) - apart, Fraction(total, 2) + apart
-    return found
+        result[i], result[j] = Fraction(total, 2) - apart, Fraction(total, 2) + apart
+    return result
 
 
 def _least_worst(m: int, w: int, near: float, far: float) -> _Floats:

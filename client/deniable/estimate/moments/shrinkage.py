@@ -64,10 +64,10 @@ def _variances(rates: _Floats) -> _Floats:
     Given the sum a variance v_i becomes v_i - v_i^2 / sum(v); that must be f_i (1 - f_i). For d = 1 the answer is f
     itself: Poisson counts, given their total, are multinomial.
     """
-    wanted = rates * (1 - rates)
-    v = wanted
+    target = rates * (1 - rates)
+    v = target
     for _ in range(100):  # contracts: its slope is 2 v_i / sum(v) less a mean of such terms
-        v = wanted + v**2 / v.sum()
+        v = target + v**2 / v.sum()
     return v
 
 

@@ -28,18 +28,18 @@ def impossible(survey: Survey, a: str, b: str, complete: bool = False) -> NDArra
     complete: whether everybody answered what they were shown. Devices do not see to that, so it is an assumption.
     """
     first, second = (survey.record.field(name).item for name in (a, b))
-    found = np.zeros((first.k, second.k), dtype=bool)
+    result = np.zeros((first.k, second.k), dtype=bool)
     if all(_question_of(survey, item).show_if is None for item in (first, second)):
-        return found
-    for item, known, cells in ((second, first, found), (first, second, found.T)):
+        return result
+    for item, present, cells in ((second, first, result), (first, second, result.T)):
         if (show_if := _question_of(survey, item).show_if) is None:
             continue
-        for answer in range(known.k):
-            if not _may_hold(survey, show_if, known, answer):
+        for answer in range(present.k):
+            if not _may_hold(survey, show_if, present, answer):
                 cells[answer, :-1] = True
-            elif complete and _holds(survey, show_if, known, answer):
+            elif complete and _holds(survey, show_if, present, answer):
                 cells[answer, -1] = True
-    return found
+    return result
 
 
 def removal(shares: _Floats, channels: Sequence[Channel], zeros: NDArray[np.bool_]) -> _Floats:
@@ -53,10 +53,10 @@ def removal(shares: _Floats, channels: Sequence[Channel], zeros: NDArray[np.bool
     spread = pseudo_answers.covariance((even + likely) / 2, channels, 1.0)
     inside = np.flatnonzero(zeros.ravel())
     slopes = np.linalg.solve(spread[np.ix_(inside, inside)], spread[inside]).T
-    found = np.eye(zeros.size)
-    found[:, inside] -= slopes
-    found[inside] = 0.0
-    return found
+    result = np.eye(zeros.size)
+    result[:, inside] -= slopes
+    result[inside] = 0.0
+    return result
 
 
 def _may_hold(survey: Survey, show_if: ShowIf, known: Question, answer: int) -> bool:
@@ -64,12 +64,12 @@ def _may_hold(survey: Survey, show_if: ShowIf, known: Question, answer: int) -> 
     if not isinstance(show_if, Condition):
         join = all if show_if.word == "all" else any
         return join(_may_hold(survey, part, known, answer) for part in show_if.parts)
-    asked = next(question for question in survey.questions if question.id == show_if.question)
-    if known.id == asked.id:
+    item = next(question for question in survey.questions if question.id == show_if.question)
+    if known.id == item.id:
         return known.categories[answer] in show_if.options
-    if asked.labels and known.id in _ids(asked) and answer:  # this option of a multiple choice was not chosen
-        return any(f"{asked.id}[{option}]" != known.id for option in show_if.options)
-    return asked.show_if is None or asked.id == _question_of(survey, known).id or _may_hold(survey, asked.show_if, known, answer)
+    if item.labels and known.id in _ids(item) and answer:  # this option of a multiple choice was not chosen
+        return any(f"{item.id}[{option}]" != known.id for option in show_if.options)
+    return item.show_if is None or item.id == _question_of(survey, known).id or _may_hold(survey, item.show_if, known, answer)
 
 
 def _holds(survey: Survey, show_if: ShowIf, known: Question, answer: int) -> bool:

@@ -33,20 +33,20 @@ def chart(panels: Sequence[Table], title: str, subtitle: str) -> alt.VConcatChar
 
 def save(panels: Sequence[Table], title: str, subtitle: str, path: Path) -> None:
     """Writes the chart as SVG, with its description for screen readers, or as PNG in double size; no browser is needed."""
-    drawn = chart(panels, title, subtitle)
+    sampled = chart(panels, title, subtitle)
     if path.suffix.lower() == ".png":
-        drawn.save(str(path), scale_factor=2)
+        sampled.save(str(path), scale_factor=2)
         return
     text = io.StringIO()
-    drawn.save(text, format="svg")
+    sampled.save(text, format="svg")
     described = f'<svg role="img" aria-label="{escape(in_words(panels, title, subtitle), quote=True)}" '
     path.write_text(text.getvalue().replace("<svg ", described, 1), encoding="utf-8")
 
 
 def in_words(panels: Sequence[Table], title: str, subtitle: str) -> str:
     """What the chart shows, for people who cannot see it."""
-    told = [_sentence(one.title, row) for one in panels for row in one.dicts()]
-    return " ".join([f"Estimates with intervals. {title}: {subtitle}.", *told])
+    message = [_sentence(one.title, row) for one in panels for row in one.dicts()]
+    return " ".join([f"Estimates with intervals. {title}: {subtitle}.", *message])
 
 
 def _sentence(name: str, row: dict[str, Any]) -> str:

@@ -56,9 +56,9 @@ def p_value(p: float | None, places: int | None = None) -> str:
     """A p-value with so many decimals, or three digits; below what they show, or 0.0001, it is `< 0.0001`. Empty for None."""
     if p is None:
         return ""
-    shown = places or 4
-    least = 10.0**-shown
-    return f"< {least:.{shown}f}" if p < least else f"{p:.{places}f}" if places else f"{p:.3g}"
+    selected = places or 4
+    least = 10.0**-selected
+    return f"< {least:.{selected}f}" if p < least else f"{p:.{places}f}" if places else f"{p:.3g}"
 
 
 def between(low: float, high: float) -> str:

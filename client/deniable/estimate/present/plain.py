@@ -32,15 +32,15 @@ def record(kind: type[_T], given: Mapping[str, Any]) -> _T:
     try:
         if hidden := [name for name, field in kind.__dataclass_fields__.items() if not field.compare and name in given]:  # type: ignore[attr-defined]
             raise TypeError(f"unexpected key {hidden[0]}")
-        found = kind(**given)
+        result = kind(**given)
     except TypeError as error:
         raise EstimateError(f"{kind.__name__} must have the keys that to_dict gives: {error}") from None
     for name, types in _plain_fields(cast(Hashable, kind)).items():
-        value = getattr(found, name)
+        value = getattr(result, name)
         if not any(_RULES[one][1](value) for one in types):
             rule = " or ".join(_RULES[one][0] for one in types)
             raise EstimateError(f"{kind.__name__}.{name} must be {rule}, got {reprlib.repr(value)}")
-    return found
+    return result
 
 
 @cache

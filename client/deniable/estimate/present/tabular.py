@@ -70,18 +70,18 @@ class Tabular(ABC):
         """
         if Path(path).suffix.lower() != ".xlsx":
             raise EstimateError(f"path must end in .xlsx, got {str(path)!r}")
-        made = workbook.written(self.records())
+        result = workbook.written(self.records())
         with open(path, "wb") as file:
-            file.write(made)
+            file.write(result)
 
     def to_frame(self, table: str | None = None) -> pd.DataFrame:
         """A pandas DataFrame of the first of `records`, or of the one with this title. Raises EstimateError for another title."""
         import pandas as pd
 
-        found = {one.title: one for one in self.records()}
-        if table is not None and table not in found:
-            raise EstimateError(f"table must be one of {', '.join(found)}, got {table!r}")
-        chosen = next(iter(found.values())) if table is None else found[table]
+        result = {one.title: one for one in self.records()}
+        if table is not None and table not in result:
+            raise EstimateError(f"table must be one of {', '.join(result)}, got {table!r}")
+        chosen = next(iter(result.values())) if table is None else result[table]
         return pd.DataFrame(list(chosen.rows), columns=list(chosen.columns))
 
     def summary(self) -> str:

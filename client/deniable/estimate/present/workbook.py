@@ -58,4 +58,4 @@ def _check(table: Table) -> None:
 def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    return _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", value) if isinstance(value, str) else value
+    return _UNWRITABLE.sub(lambda result: f"_x{ord(result[0]):04X}_", value) if isinstance(value, str) else value

@@ -109,16 +109,16 @@ class Naming:
 def orthogonal(columns: _Floats) -> _Floats:
     """Returns an orthogonal basis of the columns' span, the largest number of each 1; columns that follow from others add nothing."""
     scaled = columns / 2.0 ** np.ceil(np.log2(np.maximum(np.abs(columns).max(axis=0), 1e-300)))  # a power of 2 rounds nothing
-    kept: list[_Floats] = []
+    keep: list[_Floats] = []
     for column in scaled.T:
         spread = max(float(np.abs(column - column.mean()).max()), _ROUNDING)
         rest = column
         for _ in range(2):  # twice is enough
-            for one in kept:
+            for one in keep:
                 rest = rest - one * (one @ rest) / (one @ one)
         if np.abs(rest).max() > max(_ROUNDING, _DIGITS * spread):
-            kept.append(rest / np.abs(rest).max())
-    return np.ascontiguousarray(np.column_stack(kept))
+            keep.append(rest / np.abs(rest).max())
+    return np.ascontiguousarray(np.column_stack(keep))
 
 
 def _within(constraint: _Floats | None, every: _Floats) -> _Floats:
@@ -134,10 +134,10 @@ def _blocks(turn: _Floats, outcomes: int) -> _Floats:
 
 def _from_means(names: Sequence[str], centre: _Floats) -> _Floats:
     """What subtracts each column's mean by the intercept's, shape (p, p)."""
-    made = np.eye(len(names))
+    result = np.eye(len(names))
     if "Intercept" in names:
-        made[names.index("Intercept")] -= centre
-    return made
+        result[names.index("Intercept")] -= centre
+    return result
 
 
 def _largest(rows: _Floats, names: list[str]) -> _Floats:

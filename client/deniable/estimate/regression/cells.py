@@ -37,10 +37,10 @@ class Cells(NamedTuple):
 
 def product(factors: Sequence[_Floats], rows: int) -> _Floats:
     """For each row, and each combination of one column of every factor, their product, shape (R, combinations)."""
-    made = np.ones((rows, 1))
+    result = np.ones((rows, 1))
     for factor in factors:
-        made = (made[:, :, None] * factor[:, None, :]).reshape(rows, -1)
-    return made
+        result = (result[:, :, None] * factor[:, None, :]).reshape(rows, -1)
+    return result
 
 
 def latent_cells(predictors: Sequence[PerturbedVariable], outcome: PerturbedVariable, order: Sequence[int]) -> Cells:
@@ -60,9 +60,9 @@ def latent_cells(predictors: Sequence[PerturbedVariable], outcome: PerturbedVari
     incomplete = product(factors, outcome.n)[:, partial]
     others = [complete * b[:, [place]] for place in unanswered] + [product([incomplete, b], outcome.n)]
     a = np.concatenate([complete, *others], axis=1)
-    known = np.broadcast_to(modelled[:, None, :], (*complete.shape, modelled.shape[1]))
+    present = np.broadcast_to(modelled[:, None, :], (*complete.shape, modelled.shape[1]))
     rest = np.ones((len(a), a.shape[1] - complete.shape[1], modelled.shape[1]))
-    return Cells(a, np.concatenate([known, rest], axis=1), complete.shape[1])
+    return Cells(a, np.concatenate([present, rest], axis=1), complete.shape[1])
 
 
 def _partial(missing: Sequence[Sequence[bool]]) -> NDArray[np.bool_]:

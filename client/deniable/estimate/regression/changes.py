@@ -97,9 +97,9 @@ def sides(layout: ModelLayout, frame: pd.DataFrame, name: str, kinds: NDArray[np
 def _refuse_jump(factor: Factor, frame: pd.DataFrame, name: str) -> None:
     """Halves the distance between neighbouring values, where the factor changes more: a change that stays is a jump."""
     values = frame[name].to_numpy(dtype=np.float64)
-    known = np.unique(values)
-    below = np.flatnonzero(values < known[-1])
-    low, high = values[below], known[np.searchsorted(known, values[below], side="right")]
+    present = np.unique(values)
+    below = np.flatnonzero(values < present[-1])
+    low, high = values[below], present[np.searchsorted(present, values[below], side="right")]
     if not len(below):
         return
     rows = frame.iloc[below].reset_index(drop=True)

@@ -46,13 +46,13 @@ def fit(request: Request) -> Coefficients:
     terms = request.terms([v, r])
     variables = [request.perturbed[name] for name in terms.predictors]
     u = cells.product([one.of(terms.rows).pseudo_answers()[:, one.answered] for one in variables], len(terms.rows))
-    asked = request.asked(terms.predictors)
-    _refuse_few(asked, len(terms.names), bool(variables))
+    item = request.asked(terms.predictors)
+    _refuse_few(item, len(terms.names), bool(variables))
     beta, covariance, a, without = _solve(request, terms, u, (v[terms.rows], r[terms.rows]))
     turn = terms.basis.turn
     _refuse_certain(covariance, beta, a, terms)
     count = terms.count(None)
-    answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / asked)
+    answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / item)
     missing = any(request.perturbed[name].missing is not None for name in (request.outcome, *terms.predictors) if name in request.perturbed)
     return Coefficients(
         request=request,
@@ -62,7 +62,7 @@ def fit(request: Request) -> Coefficients:
         covariance=turn @ covariance @ turn.T,
         layout=terms.layout,
         basis=terms.basis,
-        asked=asked,
+        asked=item,
         answered=answered if missing else 1.0,
         left_out=None if without is None else without.carried(turn),
         core=(beta, covariance),
@@ -110,15 +110,15 @@ def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
             raise EstimateError(f"the outcome {name} of a linear model must be finite numbers in every row")
         return name, values, np.ones(len(values))
     variable = request.perturbed[name]
-    told = variable.pseudo_answers()[:, variable.answered]
+    message = variable.pseudo_answers()[:, variable.answered]
     everybody = variable.missing is None and variable.asked is None
-    answered = np.ones(variable.n) if everybody else told.sum(axis=1)
+    answered = np.ones(variable.n) if everybody else message.sum(axis=1)
     if (scores := variable.answer_scores) is not None:
-        return f"{name}'s scores", told @ scores, answered
+        return f"{name}'s scores", message @ scores, answered
     if len(variable.answers) != 2:
         raise EstimateError(f"the outcome {name} of a linear model must have scores, a number for each of its categories")
     scores = np.array([category != variable.reference for category in variable.answers], dtype=np.float64)
-    return f"{name} (1 for {variable.answers[int(scores.argmax())]}, else 0)", told @ scores, answered
+    return f"{name} (1 for {variable.answers[int(scores.argmax())]}, else 0)", message @ scores, answered
 
 
 def _refuse_certain(covariance: _Floats, beta: _Floats, a: _Floats, terms: Terms) -> None:

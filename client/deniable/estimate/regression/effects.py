@@ -76,20 +76,20 @@ def predictions(fit: Coefficients, rows: pd.DataFrame | Mapping[str, Any], confi
     x = fit.basis.columns(fit.layout.matrix(_values(fit, table)))
     names = tuple(map(str, table.columns))
     labels = [tuple(map(str, row)) for row in table.itertuples(index=False)]
-    if (found := fit.likelihood) is None:
+    if (result := fit.likelihood) is None:
         beta, covariance = fit.core or (fit.params, fit.covariance)
         values, errors = x @ beta, np.sqrt(np.einsum("ip,pq,iq->i", x, covariance, x))
         each = zip(values.tolist(), errors.tolist(), fit.freedom(x @ np.linalg.inv(fit.basis.turn)).tolist(), strict=True)
         figures = [_limited(fit, "mean", value, error, confidence, df) for value, error, df in each]
         return Effects(f"{fit.request.formula}: {fit.outcome}", names, tuple(zip(labels, figures, strict=True)))
-    chances, gradients = _chances(found, x)
-    b = found.reports.coefficients
-    told = [
-        ((*label, answer), _chance(fit, chances[i], gradients[i], y, found.covariance[:b, :b], confidence))
+    chances, gradients = _chances(result, x)
+    b = result.reports.coefficients
+    message = [
+        ((*label, answer), _chance(fit, chances[i], gradients[i], y, result.covariance[:b, :b], confidence))
         for i, label in enumerate(labels)
-        for y, answer in enumerate(found.outcomes)
+        for y, answer in enumerate(result.outcomes)
     ]
-    return Effects(f"{fit.request.formula} ({fit.request.model}): chances", (*names, "answer"), tuple(told))
+    return Effects(f"{fit.request.formula} ({fit.request.model}): chances", (*names, "answer"), tuple(message))
 
 
 def _table(rows: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:
@@ -135,10 +135,10 @@ def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
 
     Raises EstimateError for a linear model, whose coefficients are its effects.
     """
-    if (found := fit.likelihood) is None:
+    if (result := fit.likelihood) is None:
         raise EstimateError("average marginal effects are those of a model of chances; the coefficients of a linear model are its effects")
-    people = _People.of(found)
-    answers = found.outcomes[:1] if len(found.outcomes) == 2 else found.outcomes
+    people = _People.of(result)
+    answers = result.outcomes[:1] if len(result.outcomes) == 2 else result.outcomes
     rows = []
     for contrast in _contrasts(people):
         values, errors = _averaged(people, contrast)
@@ -236,23 +236,23 @@ def _constant(column: pd.Series[Any], level: Any) -> Any:
 
 def _averaged(people: _People, contrast: _Contrast) -> tuple[_Floats, _Floats]:
     """The average difference in the chance of each outcome, shape (K,), and its standard error."""
-    found, (kinds, cells) = people.found, people.pi.shape
-    size, b = found.complete, people.found.reports.coefficients
-    (over, by_over), (under, by_under) = (_chances(found, x) for x in (contrast.over, contrast.under))
+    result, (kinds, cells) = people.found, people.pi.shape
+    size, b = result.complete, people.found.reports.coefficients
+    (over, by_over), (under, by_under) = (_chances(result, x) for x in (contrast.over, contrast.under))
     shares = people.pi[:, :size]
     there = (people.weight[:, None] * shares).ravel()
     total = float(there.sum())
     d = ((over - under) / contrast.per).reshape(kinds, size, -1)
     values = there @ d.reshape(len(there), -1) / total
-    gradient = np.zeros((len(values), len(found.covariance)))
+    gradient = np.zeros((len(values), len(result.covariance)))
     gradient[:, :b] = np.einsum("n,nyb->yb", there, (by_over - by_under) / contrast.per[..., None]) / total
     off = np.zeros((kinds, cells, len(values)))
     off[:, :size] = d - values
     mean = np.einsum("zs,zsy->zy", people.pi, off)
     moved = people.weight[:, None, None] * people.pi[:, :, None] * (off - mean[:, None, :])
     gradient[:, b:] = np.einsum("zsy,zq->ysq", moved[:, 1:], people.w).reshape(len(values), -1) / total
-    sampled = found.sampling.meat(mean[found.terms.public_kind], found.terms.which) / total**2
-    variances = np.einsum("yb,bc,yc->y", gradient, found.covariance, gradient) + np.diagonal(sampled)
+    sampled = result.sampling.meat(mean[result.terms.public_kind], result.terms.which) / total**2
+    variances = np.einsum("yb,bc,yc->y", gradient, result.covariance, gradient) + np.diagonal(sampled)
     return values, np.sqrt(variances)
 
 

@@ -81,11 +81,11 @@ class Factor:
     def evaluate(self, frame: pd.DataFrame, state: dict[str, Any]) -> Any:
         """Returns its values for each row, and leaves in `state` what it learned. Raises EstimateError."""
         whole = self.expression.is_category
-        seen = {safe: _column(frame[name], whole) for safe, name in self.columns.items()}
+        observed = {safe: _column(frame[name], whole) for safe, name in self.columns.items()}
         if self.expression.by_name:
-            return next(iter(seen.values()))
+            return next(iter(observed.values()))
         try:
-            return _broadcast(_computed(self.source, {**self.constants, **seen}, state), len(frame))
+            return _broadcast(_computed(self.source, {**self.constants, **observed}, state), len(frame))
         except Exception as error:  # whatever Python in a formula can raise
             raise EstimateError(f"formula cannot be computed: {self.text}: {type(error).__name__}: {plain(error)}") from None
 
@@ -133,10 +133,10 @@ def _of_public(factor: Factor, public: pd.DataFrame, kinds: NDArray[np.int64], f
     fitted = _with_constants(factor, public, set(factor.variables), state)
     if _alone(fitted, public, values, first):
         return fitted
-    shown = taken(values, first)
-    if not same(taken(shown, kinds), values):
+    selected = taken(values, first)
+    if not same(taken(selected, kinds), values):
         raise EstimateError(f"formula must give equal rows equal values, got {factor.text}. Compute it into a column of the data")
-    return Factor(factor.expression, factor.source, factor.columns, stored=shown)
+    return Factor(factor.expression, factor.source, factor.columns, stored=selected)
 
 
 def _of_answers(factor: Factor, public: pd.DataFrame, first: NDArray[np.int64], latent: Mapping[str, Any], combinations: int) -> Factor:
@@ -188,9 +188,9 @@ def _refuse_together(factor: Factor, names: Sequence[str]) -> NoReturn:
 def _with_constants(factor: Factor, frame: pd.DataFrame, public: set[str], state: dict[str, Any]) -> Factor:
     """The factor with calls that return one value for all respondents replaced by that value."""
     columns = {safe: _column(frame[name], factor.expression.is_category) for safe, name in factor.columns.items() if name in public}
-    found = _Constants(columns, len(frame))
-    tree = ast.fix_missing_locations(found.visit(ast.parse(factor.source, mode="eval").body))
-    return Factor(factor.expression, ast.unparse(tree), factor.columns, found.constants, state)
+    result = _Constants(columns, len(frame))
+    tree = ast.fix_missing_locations(result.visit(ast.parse(factor.source, mode="eval").body))
+    return Factor(factor.expression, ast.unparse(tree), factor.columns, result.constants, state)
 
 
 class _Constants(ast.NodeTransformer):

@@ -133,9 +133,9 @@ def proportional(outcomes: int, columns: int, intercept: int) -> _Floats:
     The coefficients are the slopes, in the columns' order without the intercept's, and then the thresholds alpha.
     """
     slopes = [column for column in range(columns) if column != intercept]
-    made = np.zeros((outcomes - 1, columns, len(slopes) + outcomes - 1))
+    result = np.zeros((outcomes - 1, columns, len(slopes) + outcomes - 1))
     for place, column in enumerate(slopes):
-        made[:, column, place] = -1.0
+        result[:, column, place] = -1.0
     for j in range(outcomes - 1):
-        made[j, intercept, len(slopes) + j] = 1.0
-    return made.reshape((outcomes - 1) * columns, -1)
+        result[j, intercept, len(slopes) + j] = 1.0
+    return result.reshape((outcomes - 1) * columns, -1)

@@ -48,5 +48,5 @@ def regress(
     """
     options = {"model": model, "given": given, "errors": errors, "weights": weights, "clusters": clusters}
     request = checked(formula, data, dict(perturbed or {}), options)
-    found = corrected_score.fit(request) if model == "linear" else by_likelihood.fit(request)
-    return Regression.build(found)
+    result = corrected_score.fit(request) if model == "linear" else by_likelihood.fit(request)
+    return Regression.build(result)

@@ -53,8 +53,8 @@ class Expression:
     @cached_property
     def names(self) -> frozenset[str]:
         """Columns that it may use: all names that are neither called nor a module nor bound within."""
-        found = {self.aliases.get(node.id, node.id) for node in values_of(self.tree)}
-        return frozenset(found if self.by_name else found - _modules())
+        result = {self.aliases.get(node.id, node.id) for node in values_of(self.tree)}
+        return frozenset(result if self.by_name else result - _modules())
 
     @cached_property
     def called(self) -> frozenset[str]:
@@ -175,16 +175,16 @@ def parsed(right: str) -> Any:
         raise EstimateError(str(missing("a regression", "estimate") or error)) from None
     grouped = _GROUPED.search(right)
     try:
-        found = Formula(right)
+        result = Formula(right)
     except (FormulaicError, SyntaxError) as error:
         if grouped:
             raise EstimateError(_several_parts(grouped[1])) from None
         if right.strip() == ".":
             raise EstimateError("formula must name its terms: `.` is not known here") from None
         raise EstimateError(f"formula cannot be read: {plain(error)}") from None
-    if not isinstance(found, SimpleFormula):
+    if not isinstance(result, SimpleFormula):
         raise EstimateError(_several_parts("column"))
-    return found
+    return result
 
 
 def plain(error: Exception) -> str:

@@ -39,21 +39,21 @@ def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
     """Whether all coefficients of these terms are 0. Raises EstimateError."""
     places = _places(fit, terms)
     m, statistic = len(places), _statistic(fit, places)
-    found = normal.chi_squared(_what(terms), statistic, m)
+    result = normal.chi_squared(_what(terms), statistic, m)
     if np.isinf(fit.df):
-        return found
+        return result
     df = float(fit.freedom(np.eye(len(fit.params))[places]).min())
     if df < m:
         needed = f"{m + 1} clusters, got {df + 1:g}" if fit.left_out is None else f"{m} degrees of freedom, got {df:.3g}"
         raise EstimateError(f"a test of {m} coefficients needs at least {needed}")
-    return normal.by_f(found, (df - m + 1) / (df * m) * statistic, m, df - m + 1)
+    return normal.by_f(result, (df - m + 1) / (df * m) * statistic, m, df - m + 1)
 
 
 def _statistic(fit: Coefficients, places: list[int]) -> float:
     """b' V^-1 b, in the basis: there the hypothesis is that a few orthogonal combinations are 0."""
-    if (found := fit.likelihood) is not None:
-        size = found.reports.coefficients
-        carried, b, v = found.carried, found.maximum.parameters[:size], found.covariance[:size, :size]
+    if (result := fit.likelihood) is not None:
+        size = result.reports.coefficients
+        carried, b, v = result.carried, result.maximum.parameters[:size], result.covariance[:size, :size]
     else:
         carried, (b, v) = fit.basis.turn, fit.core or (fit.params, fit.covariance)
     combinations = np.linalg.qr((carried[places] / np.abs(carried[places]).max(axis=1, keepdims=True)).T)[0]
@@ -63,21 +63,21 @@ def _statistic(fit: Coefficients, places: list[int]) -> float:
 
 def likelihood_ratio(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
     """The same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
-    found = _plain(fit, "a likelihood-ratio test", "; the Wald test holds")
+    result = _plain(fit, "a likelihood-ratio test", "; the Wald test holds")
     places = _places(fit, terms)
-    kept = [place for place in range(found.reports.coefficients) if place not in places]
-    every = np.eye(found.reports.coefficients) if found.reports.constraint is None else found.reports.constraint
-    free = np.linalg.qr(np.linalg.inv(found.carried)[:, kept])[0]  # an orthogonal basis of what is left, in the columns of the fit
-    reports = replace(found.reports, constraint=every @ free)
-    naming = Naming(tuple(fit.names[place][1] for place in kept), (found.carried @ free)[kept])
+    keep = [place for place in range(result.reports.coefficients) if place not in places]
+    every = np.eye(result.reports.coefficients) if result.reports.constraint is None else result.reports.constraint
+    free = np.linalg.qr(np.linalg.inv(result.carried)[:, keep])[0]  # an orthogonal basis of what is left, in the columns of the fit
+    reports = replace(result.reports, constraint=every @ free)
+    naming = Naming(tuple(fit.names[place][1] for place in keep), (result.carried @ free)[keep])
     if reports.parameters:
         try:
-            restricted = likelihood.maximize(reports, naming, free.T @ found.start).at.objective
+            restricted = likelihood.maximize(reports, naming, free.T @ result.start).at.objective
         except likelihood.NoMaximumError as error:
             raise failures.separation(f"gives some answer to {fit.request.outcome}", (), error.terms) from None
     else:
         restricted = likelihood.derivatives(reports, np.zeros(0)).objective
-    return normal.chi_squared(_what(terms), max(0.0, 2 * (found.maximum.at.objective - restricted)), len(places))
+    return normal.chi_squared(_what(terms), max(0.0, 2 * (result.maximum.at.objective - restricted)), len(places))
 
 
 def goodness(fit: Coefficients) -> HypothesisTest:
@@ -86,28 +86,28 @@ def goodness(fit: Coefficients) -> HypothesisTest:
     Raises EstimateError where there are too many different reports or public values for the reports there are, where not everybody was
     asked, for weights, clusters and a linear model, and for a model that has as many parameters as there are reports.
     """
-    found = _plain(fit, "a test of the whole model", "")
-    terms, outcome = found.terms, found.outcome
+    result = _plain(fit, "a test of the whole model", "")
+    terms, outcome = result.terms, result.outcome
     variables = [*(terms.layout.predictors[name] for name in terms.predictors), outcome]
     if any(one.asked is not None for one in variables):
         raise EstimateError("there is a test of the whole model only where everybody was asked all of its questions")
     kinds = len(terms.public)
     each = [_every_report(one) for one in variables]
     size = int(np.prod([one.n for one in each]))
-    people = np.bincount(terms.public_kind, found.reports.count, minlength=kinds)
+    people = np.bincount(terms.public_kind, result.reports.count, minlength=kinds)
     if size * kinds > MAX_REPORTS:
         raise EstimateError(f"the test is of at most {MAX_REPORTS:,} different reports and public values, got {size * kinds:,}")
-    expected = people[:, None] * _chances(found, each)
+    expected = people[:, None] * _chances(result, each)
     if expected.min() < 1 or np.mean(expected < _FEW) > 0.2:
         raise EstimateError(
             f"too few respondents for {size:,} different reports at {kinds:,} different public values: the smallest expected number must "
             f"be 1 or more, and a fifth at most below {_FEW:g}; got {expected.min():.2g} and {np.mean(expected < _FEW):.0%}"
         )
-    df = kinds * (size - 1) - found.reports.parameters
+    df = kinds * (size - 1) - result.reports.parameters
     if df < 1:
         raise EstimateError("the model has as many parameters as there are different reports, so nothing is left to test")
-    fitted = likelihood.reported(found.reports, found.maximum.parameters) * people[terms.public_kind]
-    statistic = float((found.reports.count**2 / fitted).sum() - found.reports.count.sum())  # all that did not come are in the sum, too
+    fitted = likelihood.reported(result.reports, result.maximum.parameters) * people[terms.public_kind]
+    statistic = float((result.reports.count**2 / fitted).sum() - result.reports.count.sum())  # all that did not come are in the sum, too
     return normal.chi_squared(
         f"{fit.request.formula} ({fit.request.model}) fits as well as a chance of its own for every report", statistic, df
     )
@@ -119,13 +119,13 @@ def _chances(found: Likelihood, each: Sequence[PerturbedVariable]) -> _Floats:
     *predictors, outcome = (one.of(rows[:, j]) for j, one in enumerate(each))
     order = [outcome.categories.index(category) for category in found.outcomes]
     latent = cells.latent_cells(predictors, outcome, order)
-    made = []
+    result = []
     for kind in range(len(found.terms.public)):
         (place, *_) = np.flatnonzero(found.terms.public_kind == kind)
         x, w = (np.repeat(part[[place]], len(rows), axis=0) for part in (found.reports.x, found.reports.w))
         reports = replace(found.reports, count=np.ones(len(rows)), x=x, w=w, a=latent.a, b=latent.b)
-        made.append(likelihood.reported(reports, found.maximum.parameters))
-    return np.array(made)
+        result.append(likelihood.reported(reports, found.maximum.parameters))
+    return np.array(result)
 
 
 def _every_report(variable: PerturbedVariable) -> PerturbedVariable:
@@ -154,8 +154,8 @@ def _places(found: Coefficients, terms: Sequence[str]) -> list[int]:
         raise EstimateError("at least one term must be named")
     if unknown := [name for name in terms if name not in parts and name not in columns]:
         raise EstimateError(f"the term must be one of {', '.join(dict.fromkeys([*parts, *columns]))}, got {unknown[0]!r}")
-    wanted = {column for name in terms for column in parts.get(name, [name])}
-    if not (places := [place for place, (_, name) in enumerate(found.names) if name in wanted]):
+    target = {column for name in terms for column in parts.get(name, [name])}
+    if not (places := [place for place, (_, name) in enumerate(found.names) if name in target]):
         raise EstimateError("an ordinal model has no intercept to be tested")
     return places
 

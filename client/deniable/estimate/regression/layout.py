@@ -51,10 +51,10 @@ class ModelLayout:
         predictors: Mapping[str, PerturbedVariable],
     ) -> tuple[ModelLayout, _Floats]:
         """Returns the layout and its matrix of the table that has all public values and all answers. Raises EstimateError."""
-        found = _matrix(_looked_up(right), factors, frame, kinds)
-        layout = cls(right, factors, found.model_spec, predictors)
+        result = _matrix(_looked_up(right), factors, frame, kinds)
+        layout = cls(right, factors, result.model_spec, predictors)
         layout.require_known(frame, kinds)
-        return layout, np.asarray(found, dtype=np.float64).reshape(len(frame), -1)
+        return layout, np.asarray(result, dtype=np.float64).reshape(len(frame), -1)
 
     @property
     def names(self) -> list[str]:
@@ -199,9 +199,9 @@ def _public(data: pd.DataFrame, names: list[str]) -> pd.DataFrame:
             raise EstimateError(f"{name} must not be missing in any row, got {missing:,} missing of {len(data):,}")
         if data[name].dtype.kind in "mM":
             raise EstimateError(f"{name} must be a number or a category, got times: count days, as (day - first).dt.days")
-    found = data[names]
-    unused = {name: found[name].cat.remove_unused_categories() for name in names if hasattr(found[name], "cat")}
-    return found.assign(**unused)
+    result = data[names]
+    unused = {name: result[name].cat.remove_unused_categories() for name in names if hasattr(result[name], "cat")}
+    return result.assign(**unused)
 
 
 def _everywhere(layout: ModelLayout, public: pd.DataFrame, combinations: NDArray[np.int64]) -> tuple[pd.DataFrame, NDArray[np.int64]]:

@@ -67,8 +67,8 @@ class LeftOut:
         """Degrees of freedom of the error of each contrast; contrasts: (k, p)."""
         scaled = contrasts / np.maximum(np.abs(contrasts * np.abs(self.leans).max(axis=0)).max(axis=1, keepdims=True), 1e-300)
         weights = (self.leans @ scaled.T) ** 2
-        found = (self.count @ weights) ** 2 / np.maximum(self.count @ weights**2, 1e-300) - 1
-        return np.asarray(np.clip(found, 1.0, self.most))
+        result = (self.count @ weights) ** 2 / np.maximum(self.count @ weights**2, 1e-300) - 1
+        return np.asarray(np.clip(result, 1.0, self.most))
 
 
 def each(of: Equation, which: NDArray[np.int64], weights: _Floats | None) -> LeftOut:

@@ -239,15 +239,15 @@ def _curvature(at: _Point, weight: _Floats) -> _Floats:
     bend = part.family.bend(at.eta, at.mu, weight) * part.count[:, None, None, None]
     m = bend.shape[-1]
     squares = (part.x[..., :, None] * part.x[..., None, :]).reshape(-1, p * p)
-    made = (bend.reshape(-1, m * m).T @ squares).reshape(m, m, p, p).transpose(0, 2, 1, 3).reshape(m * p, m * p)
-    return np.asarray(made if part.constraint is None else part.constraint.T @ made @ part.constraint)
+    result = (bend.reshape(-1, m * m).T @ squares).reshape(m, m, p, p).transpose(0, 2, 1, 3).reshape(m * p, m * p)
+    return np.asarray(result if part.constraint is None else part.constraint.T @ result @ part.constraint)
 
 
 def _blocks(beta: _Floats, gamma: _Floats) -> _Floats:
     b = len(beta)
-    made = np.zeros((b + len(gamma), b + len(gamma)))
-    made[:b, :b], made[b:, b:] = beta, gamma
-    return made
+    result = np.zeros((b + len(gamma), b + len(gamma)))
+    result[:b, :b], result[b:, b:] = beta, gamma
+    return result
 
 
 def _pseudo_score(part: Reports, pi: _Floats, share: float, size: int) -> _Floats:

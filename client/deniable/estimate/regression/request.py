@@ -65,7 +65,7 @@ def checked(
     options: Mapping[str, Any],
 ) -> Request:
     """The request. options: model, given, errors, weights, clusters. Raises EstimateError."""
-    model, given, weights, clusters = (options[name] for name in ("model", "given", "weights", "clusters"))
+    model, values, weights, clusters = (options[name] for name in ("model", "given", "weights", "clusters"))
     if model not in MODELS:
         raise EstimateError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
     errors = _errors(model, options["errors"], weights is not None, clusters is not None)
@@ -73,8 +73,8 @@ def checked(
     outcome, right = formulas.split(formula)
     if outcome not in perturbed and outcome not in table.columns:
         raise EstimateError(f"the outcome must be a perturbed variable or a column of the data, got {outcome!r}")
-    _refuse_rounded(outcome, formulas.names(right) | (formulas.names(given) if given else set()), perturbed, model)
-    return Request(formula, model, outcome, right, table, perturbed, given, errors, SamplingDesign.of(table, weights, clusters))
+    _refuse_rounded(outcome, formulas.names(right) | (formulas.names(values) if values else set()), perturbed, model)
+    return Request(formula, model, outcome, right, table, perturbed, values, errors, SamplingDesign.of(table, weights, clusters))
 
 
 def _errors(model: str, errors: str | None, weighted: bool, clustered: bool) -> str:

@@ -157,15 +157,15 @@ class Regression(Tabular):
     @property
     def whom(self) -> tuple[str, ...]:
         """Of whom the model is, where that is not everybody, in sentences."""
-        drawn = (
+        sampled = (
             ()
             if self.asked == self.nobs
             else (f"{self.asked:,} were asked all questions of the model; the others count by what they were asked",)
         )
-        if drawn and self.model == "linear":
-            drawn = (f"of the {self.asked:,} who were asked all questions of the model",)
+        if sampled and self.model == "linear":
+            sampled = (f"of the {self.asked:,} who were asked all questions of the model",)
         answered = f"of those who answered all questions of the model, about {100 * self.answered:.0f}% of those asked"
-        return drawn if self.answered == 1 else (*drawn, answered)
+        return sampled if self.answered == 1 else (*sampled, answered)
 
     def tables(self) -> tuple[Table, ...]:
         """A row a coefficient, under what was fitted and how."""

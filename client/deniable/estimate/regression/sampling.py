@@ -79,21 +79,21 @@ class SamplingDesign:
 
 def _weights(table: pd.DataFrame, name: str) -> _Floats:
     try:
-        found = table[name].to_numpy(dtype=np.float64)
+        result = table[name].to_numpy(dtype=np.float64)
     except (TypeError, ValueError):
         raise EstimateError(f"the weights {name} must be numbers") from None
-    if not (np.isfinite(found) & (found >= 0)).all() or not found.sum() > 0:
+    if not (np.isfinite(result) & (result >= 0)).all() or not result.sum() > 0:
         raise EstimateError(f"the weights {name} must be finite numbers of 0 or more, some of them above 0")
-    scaled = found / found.max()
+    scaled = result / result.max()
     return np.asarray(scaled / scaled.mean())
 
 
 def _clusters(table: pd.DataFrame, name: str) -> NDArray[np.int64]:
     import pandas as pd
 
-    codes, found = pd.factorize(table[name])
+    codes, result = pd.factorize(table[name])
     if (codes < 0).any():
         raise EstimateError(f"the clusters {name} must not be missing in any row, got {int((codes < 0).sum()):,} missing of {len(codes):,}")
-    if len(found) < 2:
-        raise failures.few_clusters(name, len(found))
+    if len(result) < 2:
+        raise failures.few_clusters(name, len(result))
     return np.asarray(codes, dtype=np.int64)

@@ -103,13 +103,13 @@ class PerturbedVariable:
     def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> PerturbedVariable:
         """The same variable of some of the respondents."""
         channel = self.channel
-        kept = channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows]
-        return replace(self, bits=self.bits[rows], channel=kept, asked=None if self.asked is None else self.asked[rows])
+        keep = channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows]
+        return replace(self, bits=self.bits[rows], channel=keep, asked=None if self.asked is None else self.asked[rows])
 
     def likelihood(self) -> _Floats:
         """P(report | true category), shape (n, k), where the true categories are in the order of `categories`; 1 of who was not asked."""
-        found = self._likelihood()
-        return found if self.asked is None else np.where(self.asked[:, None], found, 1.0)
+        result = self._likelihood()
+        return result if self.asked is None else np.where(self.asked[:, None], result, 1.0)
 
     def _likelihood(self) -> _Floats:
         if isinstance(self.channel, Window):
@@ -123,8 +123,8 @@ class PerturbedVariable:
 
     def pseudo_answers(self) -> _Floats:
         """u with E[u | true category] = its indicator, shape (n, k): each report inverted by itself; 0 of who was not asked."""
-        found = self._pseudo_answers()
-        return found if self.asked is None else np.where(self.asked[:, None], found, 0.0)
+        result = self._pseudo_answers()
+        return result if self.asked is None else np.where(self.asked[:, None], result, 0.0)
 
     def _pseudo_answers(self) -> _Floats:
         if isinstance(self.channel, Window):
@@ -139,10 +139,10 @@ class PerturbedVariable:
 
     def patterns(self) -> NDArray[Any]:
         """One opaque value per respondent, shape (n,), equal where likelihood and pseudo-answer are equal."""
-        shown = np.packbits(self.bits, axis=1)
+        selected = np.packbits(self.bits, axis=1)
         if not isinstance(self.channel, Channel) and self.channel.ndim == 3:
-            shown = np.ascontiguousarray(np.hstack([self.likelihood(), self.pseudo_answers()])).view(np.uint8)
-        return np.ascontiguousarray(shown).view(f"V{shown.shape[1]}").ravel()
+            selected = np.ascontiguousarray(np.hstack([self.likelihood(), self.pseudo_answers()])).view(np.uint8)
+        return np.ascontiguousarray(selected).view(f"V{selected.shape[1]}").ravel()
 
     def _check_channel(self, k: int, n: int) -> int:
         """How many bits are set in a report."""
@@ -171,11 +171,11 @@ def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, PerturbedVar
 
 def _of_question(survey: Survey, bits: NDArray[np.bool_], question: Question) -> PerturbedVariable:
     everybody = counts.asked(survey, bits, [question.id])
-    asked = None if everybody.all() else everybody
+    item = None if everybody.all() else everybody
     own = np.zeros((len(bits), question.channel.outputs), dtype=np.bool_)
     if everybody.any() or not len(bits):  # a sample may leave a question to nobody, and others can be modelled all the same
         _, (own[everybody],) = counts.bits_of(survey, bits, [question.id])
     missing = NO_ANSWER if NO_ANSWER in question.categories and not question.required else None
     return PerturbedVariable(
-        own, question.channel, question.categories, on_grid=applicability.on_grid(question), missing=missing, asked=asked
+        own, question.channel, question.categories, on_grid=applicability.on_grid(question), missing=missing, asked=item
     )

@@ -70,10 +70,10 @@ class SampleDesign:
         """What figures assume, in a line."""
         sample, parts = self.sample, ["people drawn one by one"]
         if sample.clusters:
-            drawn = int(self.clusters.max()) + 1
-            missing = f" and {self._every - drawn} without reports" if self._every > drawn else ""
+            sampled = int(self.clusters.max()) + 1
+            missing = f" and {self._every - sampled} without reports" if self._every > sampled else ""
             errors = "all that there are, so that only the coins differ" if self.whole.all() else f"t with {self.df:.3g} degrees of freedom"
-            parts = [f"{drawn} clusters ({sample.clusters}){missing}, {errors}"]
+            parts = [f"{sampled} clusters ({sample.clusters}){missing}, {errors}"]
         if sample.replicates:
             parts = [f"{len(sample.replicates)} replicate weights, t with {self.df:.3g} degrees of freedom"]
         parts += [f"strata by {sample.strata}"] if sample.strata else []
@@ -110,10 +110,10 @@ class SampleDesign:
 
     def _require_two(self) -> None:
         units = "reports" if self.sample.clusters is None else "clusters with reports"
-        for name, drawn in zip(self._strata_names(), self._drawn(), strict=True):
-            if drawn < 2:
+        for name, sampled in zip(self._strata_names(), self._drawn(), strict=True):
+            if sampled < 2:
                 where = f"stratum {name}" if name else "a sample"
-                raise EstimateError(f"sample: {where} must have at least 2 {units}, got {drawn:g}: one says nothing of how they differ")
+                raise EstimateError(f"sample: {where} must have at least 2 {units}, got {sampled:g}: one says nothing of how they differ")
 
     def _certainty(self) -> tuple[float, float]:
         if not len(self.replicates):
@@ -134,7 +134,7 @@ class SampleDesign:
         EstimateError where so many clusters are fewer than 2 for each stratum. A stratum with all of its clusters has no error but its
         coins', whose variance is known: it adds nothing, and without any other stratum there are degrees of freedom without end.
         """
-        mass, df, true, seen = self.weights * self.sizes, 0.0, 0.0, 0.0
+        mass, df, true, observed = self.weights * self.sizes, 0.0, 0.0, 0.0
         if whole.all():
             return math.inf, 1.0
         for stratum in np.flatnonzero(~whole).tolist():
@@ -144,20 +144,20 @@ class SampleDesign:
             squares, m = float((parts**2).sum()), len(parts)
             df += 1 / squares - 1 if m > 2 else 1  # two have one difference, whatever their sizes
             true += sums.sum() ** 2 * squares
-            seen += sums.sum() ** 2 * m / (m - 1) * float((parts**2 * (1 - 2 * parts + squares)).sum())
+            observed += sums.sum() ** 2 * m / (m - 1) * float((parts**2 * (1 - 2 * parts + squares)).sum())
         if df < 1:
             raise EstimateError("sample: one cluster is most of it: sizes so different count as fewer than 2 clusters for each stratum")
-        return df, max(1.0, math.sqrt(true / seen))
+        return df, max(1.0, math.sqrt(true / observed))
 
     def _of_population(self) -> tuple[_Floats, _Floats]:
-        population, names, drawn = self.sample.population, self._strata_names(), self._drawn()
+        population, names, sampled = self.sample.population, self._strata_names(), self._drawn()
         if population is None:
             return np.zeros(len(names)), np.ones(len(self.groups))
         if isinstance(population, Mapping) and (missing := sorted(set(population) - set(names))):
             raise EstimateError(f"sample: stratum {missing[0]} has no reports, so nothing stands for its {population[missing[0]]:,}")
         there = np.array([population[name] if isinstance(population, Mapping) else population for name in names], dtype=np.float64)
-        for name, most, here in zip(names, there, drawn, strict=True):
+        for name, most, here in zip(names, there, sampled, strict=True):
             if here > most:
                 what = f"of {name} " if name else ""
                 raise EstimateError(f"sample: the population {what}must be at least the {here:,.0f} that were drawn, got {most:,.0f}")
-        return drawn / there, (there / drawn)[self.strata]
+        return sampled / there, (there / sampled)[self.strata]

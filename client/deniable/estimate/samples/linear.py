@@ -52,10 +52,10 @@ class Linear:
 
     def covariance_of(self, weights: _Floats) -> _Floats:
         """Of sums of weights times these shares, shape (l, l) for weights of shape (l, m); nothing varies less than by its coins."""
-        found = pseudo_answers.at_least(weights @ self.coins @ weights.T, weights @ self.covariance @ weights.T)
-        places = np.diag_indices(len(found))
-        found[places] = np.maximum(found[places], NO_VARIANCE)
-        return found
+        result = pseudo_answers.at_least(weights @ self.coins @ weights.T, weights @ self.covariance @ weights.T)
+        places = np.diag_indices(len(result))
+        result[places] = np.maximum(result[places], NO_VARIANCE)
+        return result
 
     def sums(self, weights: _Floats) -> Linear:
         """Sums of weights times these shares, for weights of shape (l, m)."""
@@ -93,14 +93,14 @@ def linear(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str],
     side = outputs.shape[-1]
     parts = table.sums.reshape(len(table.n), -1, side)
     masses = design.weights[:, None] * (parts.sum(axis=1) if side > 1 else table.n[:, None])  # by group, and answer to what is known
-    wanted = design.weights[:, None, None] * np.einsum("mrb,grb->gbm", outputs, parts)
-    asked = np.repeat(table.n > 0, side)
-    margins = [margin.among(asked) for margin in design.margins()]
-    factors, fit = np.zeros(asked.size), np.zeros((asked.size, len(outputs)))
-    factors[asked] = raking.factors(masses.ravel()[asked], margins)
-    fit[asked] = raking.explained(masses.ravel()[asked], wanted.reshape(asked.size, -1)[asked], margins)
+    target = design.weights[:, None, None] * np.einsum("mrb,grb->gbm", outputs, parts)
+    item = np.repeat(table.n > 0, side)
+    margins = [margin.among(item) for margin in design.margins()]
+    factors, fit = np.zeros(item.size), np.zeros((item.size, len(outputs)))
+    factors[item] = raking.factors(masses.ravel()[item], margins)
+    fit[item] = raking.explained(masses.ravel()[item], target.reshape(item.size, -1)[item], margins)
     total = float(masses.ravel() @ factors)
-    shares = factors @ wanted.reshape(asked.size, -1) / total
+    shares = factors @ target.reshape(item.size, -1) / total
     by_group = factors.reshape(-1, side)
     weighed = _Weighed(outputs, design.weights, by_group, fit.reshape(*by_group.shape, -1), total)
     squares = float((design.weights[:, None] * masses * by_group**2).sum())
@@ -113,17 +113,17 @@ def linear(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str],
 
 def _table(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None) -> tuple[Totals, _Floats]:
     """The table of these questions and, last, of the one whose shares are known; and what is wanted of its cells, shape (m, rest, b)."""
-    known = design.known
-    every = [*(name for name in names if known is None or name != known.id), *([known.id] if known else [])]
+    present = design.known
+    every = [*(name for name in names if present is None or name != present.id), *([present.id] if present else [])]
     if len(every) > 2:
         raise EstimateError(
-            f"sample: the shares of {known.id if known else ''} are known, and a tally has pairs of answers: there is no table of "
+            f"sample: the shares of {present.id if present else ''} are known, and a tally has pairs of answers: there is no table of "
             f"{' and '.join(names)} that has them too"
         )
     table = Totals.of(design.survey, tallies, every, rounding)
-    sizes, side = [channel.k for channel in table.channels], known.k if known else 1
+    sizes, side = [channel.k for channel in table.channels], present.k if present else 1
     cells = np.eye(math.prod(sizes))
-    if known and known.id not in names:
+    if present and present.id not in names:
         cells = cells.reshape(-1, side, len(cells)).sum(axis=1)
     elif every != list(names):
         cells = cells.reshape(*sizes, -1).swapaxes(0, 1).reshape(len(cells), -1)
@@ -172,7 +172,7 @@ def _of_people(sums: _Floats, squares: _Floats, people: float) -> tuple[_Floats,
 
 def _of_clusters(sums: _Floats, clusters: NDArray[np.intp]) -> _Floats:
     """The same of clusters, each with one or more of the groups."""
-    drawn = np.unique(clusters)
-    each = np.array([sums[clusters == cluster].sum(axis=0) for cluster in drawn])
+    sampled = np.unique(clusters)
+    each = np.array([sums[clusters == cluster].sum(axis=0) for cluster in sampled])
     apart = each - each.mean(axis=0)
-    return np.asarray(apart.T @ apart * len(drawn) / (len(drawn) - 1))
+    return np.asarray(apart.T @ apart * len(sampled) / (len(sampled) - 1))

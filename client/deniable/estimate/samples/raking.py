@@ -41,21 +41,21 @@ def factors(mass: _Floats, margins: Sequence[Margin]) -> _Floats:
     Masses may be negative, as estimated ones of rare cells are; those of whole classes must not be. Raises EstimateError where a class has
     none, and where no factors make all margins right.
     """
-    found, total = np.ones(len(mass)), mass.sum()
+    result, total = np.ones(len(mass)), mass.sum()
     for _ in range(_ROUNDS if margins else 0):
-        before = found.copy()
+        before = result.copy()
         for margin in margins:
-            have = np.bincount(margin.classes, mass * found, len(margin.shares))
+            have = np.bincount(margin.classes, mass * result, len(margin.shares))
             if have.min() <= 0:
                 name = margin.names[int(have.argmin())]
                 raise EstimateError(f"sample: margins need reports of {name} of {margin.name}; there are none, or too few to tell")
-            found *= (margin.shares * total / have)[margin.classes]
-        if np.abs(found / before - 1).max() < _CLOSE:
+            result *= (margin.shares * total / have)[margin.classes]
+        if np.abs(result / before - 1).max() < _CLOSE:
             break
     else:
         if margins:
             raise EstimateError("sample: no weights give the reports all of these margins at once")
-    return found
+    return result
 
 
 def explained(mass: _Floats, sums: _Floats, margins: Sequence[Margin]) -> _Floats:
@@ -64,6 +64,6 @@ def explained(mass: _Floats, sums: _Floats, margins: Sequence[Margin]) -> _Float
     sums: of what is explained, over the mass of each cell, shape (cells, m); so is the result.
     """
     classes = [np.eye(len(margin.shares))[margin.classes] for margin in margins] or [np.ones((len(mass), 1))]
-    told = np.concatenate(classes, axis=1)
-    slopes = np.linalg.pinv(told.T @ (told * mass[:, None]), rcond=1e-10, hermitian=True) @ (told.T @ sums)
-    return np.asarray(told @ slopes)
+    message = np.concatenate(classes, axis=1)
+    slopes = np.linalg.pinv(message.T @ (message * mass[:, None]), rcond=1e-10, hermitian=True) @ (message.T @ sums)
+    return np.asarray(message @ slopes)

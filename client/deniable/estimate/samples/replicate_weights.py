@@ -30,13 +30,13 @@ def wrong(replicates: Any, scale: Any, others: bool) -> list[str]:
         or not all(isinstance(one, Mapping) for one in replicates)
     ):
         return ["replicates must be a list, of each replicate a mapping of the groups to numbers"]
-    found = [] if len(replicates) >= FEWEST else [f"replicates must be at least {FEWEST}, got {len(replicates)}"]
+    result = [] if len(replicates) >= FEWEST else [f"replicates must be at least {FEWEST}, got {len(replicates)}"]
     if not all(_number(weight) and weight >= 0 for one in replicates for weight in one.values()):
-        found.append("replicates must be finite numbers, none below 0")
+        result.append("replicates must be finite numbers, none below 0")
     scales = [scale] * len(replicates) if _number(scale) else scale
     if not isinstance(scales, Sequence) or len(scales) != len(replicates) or not all(_number(one) and one > 0 for one in scales):
-        found.append("scale must be a number above 0, or one for each of the replicates")
-    return [*found, "replicates have clusters, strata, population and margins in them: leave these out"] if others else found
+        result.append("scale must be a number above 0, or one for each of the replicates")
+    return [*result, "replicates have clusters, strata, population and margins in them: leave these out"] if others else result
 
 
 def misfits(replicates: Sequence[Mapping[str, float]], groups: Collection[str]) -> list[str]:

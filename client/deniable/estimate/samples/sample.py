@@ -54,19 +54,19 @@ class Sample:
     @classmethod
     def from_dict(cls, source: Any) -> Sample:
         """The inverse of `to_dict`, of which any part may be left out. Raises EstimateError, naming an unknown key by its rule only."""
-        known = [each.name for each in fields(cls)]
-        if not isinstance(source, Mapping) or not set(source) <= set(known):
-            raise EstimateError(f"a sample must be a mapping with none but the keys {', '.join(known)}")
+        present = [each.name for each in fields(cls)]
+        if not isinstance(source, Mapping) or not set(source) <= set(present):
+            raise EstimateError(f"a sample must be a mapping with none but the keys {', '.join(present)}")
         return cls(**source)
 
     @classmethod
     def from_text(cls, text: str) -> Sample:
         """Reads YAML 1.2 or JSON. Raises EstimateError for what is neither, and as above."""
         try:
-            found = YAML(typ="safe", pure=True).load(text)
+            result = YAML(typ="safe", pure=True).load(text)
         except YAMLError:
             raise EstimateError("a sample's file must be YAML or JSON, with no key twice in one mapping") from None
-        return cls.from_dict(found)
+        return cls.from_dict(result)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -85,12 +85,14 @@ class Sample:
         """Raises EstimateError with all that does not fit these groups of the survey: attributes, values and questions that they lack."""
         items = {item.id: item for item in survey.items}
         wrong = [f"attributes: {name} must have a value for each of the groups" for name in self._incomplete(groups)]
-        asked = [name for name in self.margins if name != GROUP and name not in self.attributes]
-        wrong += [f"margins: {name!r} is neither an attribute nor a question of survey {survey.id}" for name in asked if name not in items]
-        if len(asked) > 1:
-            wrong.append("margins: of one question at most, since a tally has pairs of answers only; got " + " and ".join(asked))
+        definition = [name for name in self.margins if name != GROUP and name not in self.attributes]
+        wrong += [
+            f"margins: {name!r} is neither an attribute nor a question of survey {survey.id}" for name in definition if name not in items
+        ]
+        if len(definition) > 1:
+            wrong.append("margins: of one question at most, since a tally has pairs of answers only; got " + " and ".join(definition))
         for name, shares in self.margins.items():
-            here = items[name].categories if name in items and name in asked else self._known(groups, name)
+            here = items[name].categories if name in items and name in definition else self._known(groups, name)
             if here is not None and set(here) != set(shares):
                 wrong.append(f"margins: {name} must have a number for each of {', '.join(sorted(set(here))[:8])}, and for nothing else")
         strata = self._known(groups, self.strata)
@@ -122,12 +124,12 @@ def _raise(wrong: list[str]) -> None:
 
 def _names(sample: Sample) -> list[str]:
     """What is wrong with the attributes that the clusters and the strata are."""
-    known = {GROUP, *(sample.attributes if isinstance(sample.attributes, Mapping) else ())}
+    present = {GROUP, *(sample.attributes if isinstance(sample.attributes, Mapping) else ())}
     named = {"clusters": sample.clusters, "strata": sample.strata}
     wrong = [
         f"{key} must be {GROUP} or one of the attributes, got {value!r}"
         for key, value in named.items()
-        if value is not None and value not in list(known)
+        if value is not None and value not in list(present)
     ]
     if sample.clusters is not None and sample.clusters == sample.strata:
         wrong.append("strata must be another attribute than clusters: of each stratum two clusters are needed")

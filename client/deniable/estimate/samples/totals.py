@@ -44,21 +44,21 @@ class Totals:
         cells = math.prod(channel.k for channel in channels)
         if cells > MAX_CELLS:
             raise EstimateError(f"sample: a table must have at most {MAX_CELLS:,} cells, got {cells:,}")
-        found = [_counted(survey, tally, names) for tally in tallies]
-        n = np.array([float(n) for n, _ in found])
+        result = [_counted(survey, tally, names) for tally in tallies]
+        n = np.array([float(n) for n, _ in result])
         if not n.any():
             raise EstimateError(f"there must be at least 1 report to {' and '.join(names)}, got 0: without reports there is no estimate")
-        sums = [n * pseudo_answers.invert(together / n, channels).ravel() if n else np.zeros(cells) for n, together in found]
+        sums = [n * pseudo_answers.invert(together / n, channels).ravel() if n else np.zeros(cells) for n, together in result]
         most = float(any(map(applicability.on_grid, questions)))
         everybody = np.array([float(tally.n) for tally in tallies])
-        together = np.sum([together for _, together in found], axis=0)
+        together = np.sum([together for _, together in result], axis=0)
         return cls(channels, n, everybody, np.array(sums), together, most if rounding is None else rounding)
 
     def moments(self, group: int) -> _Floats:
         """The second moments of one report's pseudo-answers, shape (cells, cells)."""
         shares = self._shares(group)
-        found: _Floats = pseudo_answers.products(shares, self.channels).reshape(shares.size, shares.size)
-        return found
+        result: _Floats = pseudo_answers.products(shares, self.channels).reshape(shares.size, shares.size)
+        return result
 
     def coins(self, group: int) -> _Floats:
         """Their covariance where it is known whose report it is: by coins, rounding, and the draw of the questions; same shape."""

@@ -59,6 +59,6 @@ def answered(survey: Survey, question: str, mean_of: Callable[[Sequence[float | 
     part = mean_of([float(option != NO_ANSWER) for option in item.categories])
     shares = []
     for chosen in options:
-        found = mean_of([None if option == NO_ANSWER else float(option == chosen) for option in item.categories])
-        shares.append(replace(found, what=f"{question} = {chosen} among those who answered"))
+        result = mean_of([None if option == NO_ANSWER else float(option == chosen) for option in item.categories])
+        shares.append(replace(result, what=f"{question} = {chosen} among those who answered"))
     return Answered(question, replace(part, what=f"{question} answered"), options, tuple(shares))

@@ -91,9 +91,9 @@ def among_answered(whole: Crosstab) -> AnsweredTable:
     applicability.require("conditional share", whole.on_grid)
     chosen, options = np.ones(whole.shares.shape, dtype=bool), []
     for axis, (name, labels) in enumerate(zip(whole.questions, whole.options, strict=True)):
-        kept = np.array([not (name in whole.optional and label == NO_ANSWER) for label in labels])
-        chosen &= kept.reshape([-1 if i == axis else 1 for i in range(chosen.ndim)])
-        options.append(tuple(label for label, keep in zip(labels, kept.tolist(), strict=True) if keep))
+        retained = np.array([not (name in whole.optional and label == NO_ANSWER) for label in labels])
+        chosen &= retained.reshape([-1 if i == axis else 1 for i in range(chosen.ndim)])
+        options.append(tuple(label for label, keep in zip(labels, retained.tolist(), strict=True) if keep))
     return _table(whole, whole.questions, tuple(options), np.eye(chosen.size)[np.flatnonzero(chosen.ravel())])
 
 
@@ -107,10 +107,10 @@ def _table(whole: Crosstab, questions: tuple[str, ...], options: tuple[tuple[str
     channels = tuple(whole.channels[whole.questions.index(name)] for name in questions)
     shares, empty = parts / parts.sum(), np.zeros(shape)
     figures = (whole.n, shares, empty, empty, empty, whole.interval, whole.on_grid, together)
-    made = AnsweredTable(questions, options, channels, *figures, whole, places, origin=whole.origin)
-    cells = [made.share_of(np.eye(parts.size)[cell].reshape(shape), "") for cell in range(parts.size)]
+    result = AnsweredTable(questions, options, channels, *figures, whole, places, origin=whole.origin)
+    cells = [result.share_of(np.eye(parts.size)[cell].reshape(shape), "") for cell in range(parts.size)]
     error, low, high = (np.array([getattr(one, name) for one in cells]).reshape(shape) for name in ("std_error", "low", "high"))
-    return replace(made, std_error=error, low=low, high=high)
+    return replace(result, std_error=error, low=low, high=high)
 
 
 def independence(table: AnsweredTable, what: str) -> HypothesisTest:
@@ -127,19 +127,19 @@ def independence(table: AnsweredTable, what: str) -> HypothesisTest:
         effects = np.linalg.solve(spread, whole.covariance_of(*table.weights(slopes)))
         trace, squares = float(np.trace(effects)), float((effects * effects.T).sum())
         first, interval = trace**2 / squares, table.interval
-        found = HypothesisTest(what, m * statistic / trace, m, 1.0, few.test(int(table.together.min()) < 1))
-        return normal.by_f(found, statistic / trace / interval.wider**2, first, first * interval.df)
-    found = normal.chi_squared(what, statistic, m)
+        result = HypothesisTest(what, m * statistic / trace, m, 1.0, few.test(int(table.together.min()) < 1))
+        return normal.by_f(result, statistic / trace / interval.wider**2, first, first * interval.df)
+    result = normal.chi_squared(what, statistic, m)
     rows, cols = (table.together.sum(axis=axis) for axis in (1, 0))
     if rows.min() * cols.min() / max(1, table.together.sum()) >= bootstrap.SMALL:
-        return found
+        return result
     if not bootstrap.few_kinds(whole.channels):
-        return replace(found, warning=few.test(int(table.together.min()) < 1))
+        return replace(result, warning=few.test(int(table.together.min()) < 1))
     draws = bootstrap.joint_tables(null, whole.channels, whole.n, bootstrap.generator())
     p_value = bootstrap.p_value(
-        statistic, lambda drawn: _distances(pseudo_answers.invert(drawn / whole.n, whole.channels), spread, table), draws
+        statistic, lambda sampled: _distances(pseudo_answers.invert(sampled / whole.n, whole.channels), spread, table), draws
     )
-    return replace(found, p_value=p_value, reference=bootstrap.REFERENCE)
+    return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
 def _under_independence(table: AnsweredTable) -> tuple[_Floats, _Floats]:

@@ -46,16 +46,16 @@ def independence(table: Crosstab) -> HypothesisTest:
     if isinstance(table, LinearTable):
         _require_all_possible("test of independence", table)
         return replace(sampled.independence(table, what), warning=few.test(_unseen(table)))
-    found = normal.chi_squared(what, float(_statistic(table.together, table)), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
+    result = normal.chi_squared(what, float(_statistic(table.together, table)), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
     rows, cols = (table.together.sum(axis=axis) / channel.d for axis, channel in zip((1, 0), reversed(table.channels), strict=True))
     if rows.min() * cols.min() / table.n >= bootstrap.SMALL:
-        return found
+        return result
     if not bootstrap.feasible(table.n, table.channels):
-        return replace(found, warning=few.test(_unseen(table)))
+        return replace(result, warning=few.test(_unseen(table)))
     margins = [pseudo_answers.possible(margin) for margin in _margins(table)]
     draws = bootstrap.tables(margins, table.channels, table.n, bootstrap.generator())
-    p_value = bootstrap.p_value(found.statistic, lambda drawn: _statistic(drawn, table), draws)
-    return replace(found, p_value=p_value, reference=bootstrap.REFERENCE)
+    p_value = bootstrap.p_value(result.statistic, lambda drawn: _statistic(drawn, table), draws)
+    return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
 def _statistic(together: NDArray[np.int64], table: Crosstab) -> _Floats:
@@ -97,8 +97,8 @@ def phi_coefficient(table: Crosstab) -> Estimate:
     by_q = -p / scale - value * (1 - 2 * q) / (2 * spread_q)
     gradient = np.array([[1 / scale + by_p + by_q, by_p], [by_q, 0.0]])
     what = f"phi of {' and '.join(table.questions)}"
-    found = normal.limited(what, table.n, value, table.variance_of(gradient), table.interval, (-1.0, 1.0))
-    return replace(found, warning=table.too_few(*(_only(table, cell) for cell in np.ndindex(2, 2))), origin=table.origin)
+    result = normal.limited(what, table.n, value, table.variance_of(gradient), table.interval, (-1.0, 1.0))
+    return replace(result, warning=table.too_few(*(_only(table, cell) for cell in np.ndindex(2, 2))), origin=table.origin)
 
 
 def cramers_v(table: Crosstab) -> Estimate:
@@ -154,9 +154,9 @@ def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequenc
     if min(c, d) <= 0:
         raise EstimateError(f"{what}: both shares of the denominator must be above 0, got {c:.4g} and {d:.4g}")
     covariance = table.covariance_of(over, under)
-    found = normal.ratio(what, table.n, (a * b, c * d), covariance, table.interval, (0.0, math.inf))
-    warning = found.warning or table.too_few(*(_only(table, cell) for cell in cells))
-    return replace(found, warning=warning, origin=table.origin)
+    result = normal.ratio(what, table.n, (a * b, c * d), covariance, table.interval, (0.0, math.inf))
+    warning = result.warning or table.too_few(*(_only(table, cell) for cell in cells))
+    return replace(result, warning=warning, origin=table.origin)
 
 
 def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], given: Mapping[str, str | Sequence[str]]) -> Estimate:

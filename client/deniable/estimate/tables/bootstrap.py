@@ -77,8 +77,8 @@ def joint_tables(joint: _Floats, channels: Sequence[Channel], n: int, rng: np.ra
     (a, first), (b, second) = map(_kinds_of_each, channels)
     chances = first @ joint @ second.T
     for surveys in _portions(max(max(channel.k for channel in channels) ** 2, chances.size)):
-        drawn = rng.multinomial(n, chances.ravel() / chances.sum(), surveys)
-        yield a.T @ drawn.reshape(surveys, *chances.shape) @ b
+        sampled = rng.multinomial(n, chances.ravel() / chances.sum(), surveys)
+        yield a.T @ sampled.reshape(surveys, *chances.shape) @ b
 
 
 def few_kinds(channels: Sequence[Channel]) -> bool:

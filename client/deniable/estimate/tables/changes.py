@@ -80,10 +80,10 @@ def _apart(first: Change, second: Change) -> Difference | None:
 def _cells(row: ChangeDifference, tests: tuple[float | None, ...]) -> tuple[str, ...]:
     unit = 100 if row.first.option else 1
     sides = ("" if one.difference is None else signed(one.difference.estimate, unit) for one in (row.first, row.second))
-    head, found = (row.first.question, row.first.option, *sides), row.difference
-    if found is None:
+    head, result = (row.first.question, row.first.option, *sides), row.difference
+    if result is None:
         return (*head, "", "", "", "")
-    value, low, high = (signed(each, unit) for each in (found.estimate, found.low, found.high))
+    value, low, high = (signed(each, unit) for each in (result.estimate, result.low, result.high))
     chances = dict(zip(ADJUSTED, tests, strict=True))
-    told = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
-    return (*head, value, f"{low} – {high}", *told)
+    message = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
+    return (*head, value, f"{low} – {high}", *message)

@@ -44,22 +44,22 @@ def change(first: SampledReports, second: SampledReports, question: str, option:
     certainty = [wave.design.endless for wave in (first, second)]
     df, wider = min(one for one, _ in certainty), max(one for _, one in certainty)
     reach = 1.0 if option else _range(first, question)
-    value, known = float(after.shares[0] - before.shares[0]), replace(interval, df=df, wider=wider)
-    found = normal.limited("second wave less first", before.n + after.n, value, variance, known, (-reach, reach))
-    return replace(found, origin=together([first.origin, second.origin]))
+    value, present = float(after.shares[0] - before.shares[0]), replace(interval, df=df, wider=wider)
+    result = normal.limited("second wave less first", before.n + after.n, value, variance, present, (-reach, reach))
+    return replace(result, origin=together([first.origin, second.origin]))
 
 
 def _line(wave: SampledReports, question: str, option: str) -> Linear:
     """The figure as a single one, shape (1,), with what each group adds to its error."""
-    asked, _ = counts.find(wave.survey, question)
+    item, _ = counts.find(wave.survey, question)
     if option:
-        return wave.linear(question).sums(np.eye(asked.k)[[counts.option_index(asked, option)]])
-    return sampled.line_of_mean(wave, question, scores_of(asked) or ())
+        return wave.linear(question).sums(np.eye(item.k)[[counts.option_index(item, option)]])
+    return sampled.line_of_mean(wave, question, scores_of(item) or ())
 
 
 def _range(wave: SampledReports, question: str) -> float:
-    known = [score for score in scores_of(counts.find(wave.survey, question)[0]) or () if score is not None]
-    return max(known) - min(known)
+    present = [score for score in scores_of(counts.find(wave.survey, question)[0]) or () if score is not None]
+    return max(present) - min(present)
 
 
 def _spread(first: SampledReports, before: Linear, second: SampledReports, after: Linear) -> float:

@@ -38,13 +38,13 @@ def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
     """
     applicability.require("correlation", table.on_grid)
     two_dimensional(table)
-    (x, known_x), (y, known_y) = (_scores(given, options) for given, options in zip((rows, columns), table.options, strict=True))
+    (x, known_x), (y, known_y) = (_scores(values, options) for values, options in zip((rows, columns), table.options, strict=True))
     one, x, y = np.outer(known_x, known_y), np.outer(x, known_y), np.outer(known_x, y)
     weights = (one, x, y, x * x, y * y, x * y)
     sums = np.array([float((weight * table.shares).sum()) for weight in weights])
     what = f"correlation of {' and '.join(table.questions)}"
-    found = _pearson(what, table.n, (sums, table.covariance_of(*weights)), table.interval)
-    return replace(found, warning=_few(table, one > 0), origin=table.origin)
+    result = _pearson(what, table.n, (sums, table.covariance_of(*weights)), table.interval)
+    return replace(result, warning=_few(table, one > 0), origin=table.origin)
 
 
 def _few(table: Crosstab, counted: NDArray[np.bool_]) -> str:
@@ -52,8 +52,8 @@ def _few(table: Crosstab, counted: NDArray[np.bool_]) -> str:
     row, column = (int(table.together.sum(axis=1 - i).argmax()) for i in (0, 1))
     off = counted.copy()
     off[row], off[:, column] = False, False
-    seen = int(table.together[off].sum())
-    return few.bits(seen, table.n) if seen < few.FEW else ""
+    observed = int(table.together[off].sum())
+    return few.bits(observed, table.n) if observed < few.FEW else ""
 
 
 def correlation_with(
@@ -71,7 +71,7 @@ def correlation_with(
     EstimateError, as `correlation` does.
     """
     applicability.require_of("correlation", survey, (question,))
-    (asked,), (reported,) = counts.bits_of(survey, bits, [question])
+    (item,), (reported,) = counts.bits_of(survey, bits, [question])
     try:
         z = np.asarray(numbers, dtype=np.float64)
     except (TypeError, ValueError):
@@ -80,8 +80,8 @@ def correlation_with(
         raise EstimateError(f"the public numbers must be {len(bits):,} finite ones, one for each report, got the shape {z.shape}")
     z = z[counts.asked(survey, bits, [question])]
     z = (z - z.mean()) / (z.std() or 1.0)
-    x, known = _scores(scores, asked.categories)
-    r, v, w = (reported @ pseudo_answers.score_of_bits(each, asked.channel) for each in (known, x, x * x))
+    x, present = _scores(scores, item.categories)
+    r, v, w = (reported @ pseudo_answers.score_of_bits(each, item.channel) for each in (present, x, x * x))
     each = np.column_stack([r, v, r * z, w, r * z * z, v * z])
     covariance = np.cov(each, rowvar=False) / len(each)
     return _pearson(f"correlation of {question} and a public number", len(each), (each.mean(axis=0), covariance), Interval(confidence))
@@ -93,10 +93,10 @@ def _scores(given: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
         scores = np.array([math.nan if score is None else float(score) for score in given])
     except (TypeError, ValueError):
         raise EstimateError("scores must be numbers, or None for an option that is left out") from None
-    known = ~np.isnan(scores)
-    if len(scores) != len(options) or np.isinf(scores).any() or len(set(scores[known].tolist())) < 2:
+    present = ~np.isnan(scores)
+    if len(scores) != len(options) or np.isinf(scores).any() or len(set(scores[present].tolist())) < 2:
         raise EstimateError(f"scores must be {len(options)} finite numbers, one for each option, at least two different ones")
-    return np.where(known, scores - (np.nanmin(scores) + np.nanmax(scores)) / 2, 0.0), known.astype(np.float64)
+    return np.where(present, scores - (np.nanmin(scores) + np.nanmax(scores)) / 2, 0.0), present.astype(np.float64)
 
 
 def _pearson(what: str, n: int, found: tuple[_Floats, _Floats], interval: Interval) -> Estimate:

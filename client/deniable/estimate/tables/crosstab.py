@@ -100,9 +100,9 @@ class Crosstab(Tabular):
     def cells(self, chosen: Mapping[str, str | Sequence[str]]) -> _Floats:
         """1 in the cells where each named question has (one of) the chosen options, 0 elsewhere. Raises EstimateError."""
         inside = np.ones(self.shares.shape)
-        for name, wanted in chosen.items():
+        for name, target in chosen.items():
             axis = self.axis(name)
-            labels = _labels(name, wanted)
+            labels = _labels(name, target)
             if unknown := [label for label in labels if label not in self.options[axis]]:
                 raise UnknownNameError.of(f"the option must be one of question {name}", unknown[0], self.options[axis])
             along = np.array([label in labels for label in self.options[axis]], dtype=np.float64)
@@ -131,13 +131,13 @@ class Crosstab(Tabular):
     def share_of(self, inside: _Floats, what: str) -> normal.Estimate:
         """The share of the cells where `inside` is 1, not 0 (see `cells`)."""
         value, variance = float((inside * self.shares).sum()), self.variance_of(inside)
-        found = normal.limited(what, self.n, value, variance, self.interval, (0.0, 1.0))
-        low, high = found.low, found.high
+        result = normal.limited(what, self.n, value, variance, self.interval, (0.0, 1.0))
+        low, high = result.low, result.high
         if self.few_name(inside):
             moments = self._second_moments(inside)
             low, high = equivalent.limits(value, self.reports(value, variance, moments), moments, self.interval)
         ends = _wider(self.n, self.interval, np.array(low), np.array(high))
-        return replace(found, low=float(ends[0]), high=float(ends[1]), origin=self.origin)
+        return replace(result, low=float(ends[0]), high=float(ends[1]), origin=self.origin)
 
     def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
         """How many reports a share of this variance is worth; moments: as in `limits.equivalent`."""
@@ -150,12 +150,12 @@ class Crosstab(Tabular):
 
     def _second_moments(self, inside: _Floats) -> tuple[float, float]:
         """E[u^2] of a report's pseudo-answer u about these cells, for those in them and for all others; shares that are 0 count alike."""
-        likely, found = pseudo_answers.possible(self.shares), []
+        likely, result = pseudo_answers.possible(self.shares), []
         for part in (inside, 1 - inside):
             weights = likely * part if (likely * part).any() else part
             moments = pseudo_answers.products(weights / weights.sum(), self.channels).reshape(inside.size, inside.size)
-            found.append(float(inside.ravel() @ moments @ inside.ravel()))
-        return found[0], found[1]
+            result.append(float(inside.ravel() @ moments @ inside.ravel()))
+        return result[0], result[1]
 
     def too_few(self, *parts: _Floats) -> str:
         """What is to be said of a figure that rests on a normal error of these cells' shares: of the first with hardly any reports."""
@@ -258,13 +258,13 @@ def crosstab(
     Raises EstimateError where an argument breaks its rule, and where there are no reports.
     """
     interval = Interval(confidence, target=target)
-    found, n, together = counts.pair_counts(survey, tally, a, b)
-    axes, zeros = [Axis.of(question) for question in found], structural_zeros.impossible(survey, a, b, complete)
+    result, n, together = counts.pair_counts(survey, tally, a, b)
+    axes, zeros = [Axis.of(question) for question in result], structural_zeros.impossible(survey, a, b, complete)
     if target == "population" and zeros.any() and zeros.size <= MAX_COVARIANCE:
-        made = _without_impossible(axes, n, together, zeros, interval)
+        output = _without_impossible(axes, n, together, zeros, interval)
     else:
-        made = _table(axes, n, together, replace(interval, everybody=tally.n))
-    return replace(made, origin=Origin(counts.people_of(tally), survey.digest))
+        output = _table(axes, n, together, replace(interval, everybody=tally.n))
+    return replace(output, origin=Origin(counts.people_of(tally), survey.digest))
 
 
 def joint(
@@ -278,11 +278,11 @@ def joint(
     interval = Interval(confidence, target=target)
     if len(set(questions)) != len(questions) or len(questions) < 2:
         raise EstimateError(f"questions must be two or more different ones, got {', '.join(map(repr, questions)) or 'none'}")
-    found, parts = counts.bits_of(survey, bits, questions)
-    cells = math.prod(question.k for question in found)
+    result, parts = counts.bits_of(survey, bits, questions)
+    cells = math.prod(question.k for question in result)
     if cells > MAX_CELLS:
         raise EstimateError(f"the table must have at most {MAX_CELLS:,} cells, got {cells:,}")
-    axes = [Axis.of(question) for question in found]
+    axes = [Axis.of(question) for question in result]
     return _table(axes, len(parts[0]), counts.count_together(parts), replace(interval, everybody=len(bits)))
 
 
@@ -295,7 +295,7 @@ def _labels(name: str, wanted: str | Sequence[str]) -> list[str]:
 
 def in_words(chosen: Mapping[str, str | Sequence[str]]) -> str:
     """A choice of options as a text."""
-    return ", ".join(f"{name} = {wanted if isinstance(wanted, str) else ' or '.join(wanted)}" for name, wanted in chosen.items())
+    return ", ".join(f"{name} = {target if isinstance(target, str) else ' or '.join(target)}" for name, target in chosen.items())
 
 
 class Axis(NamedTuple):
@@ -353,9 +353,9 @@ def linear_table(
     for part in (error, low, high):
         part[zeros] = 0.0
     names, on_grid = tuple(axis.name for axis in axes), tuple(axis.name for axis in axes if axis.on_grid)
-    shown = tuple(axis.options for axis in axes)
+    selected = tuple(axis.options for axis in axes)
     figures, optional = (n, cells, error, low, high, interval, on_grid, together), tuple(axis.name for axis in axes if axis.optional)
-    return LinearTable(names, shown, channels, *figures, found, zeros, optional=optional)
+    return LinearTable(names, selected, channels, *figures, found, zeros, optional=optional)
 
 
 def _without_impossible(

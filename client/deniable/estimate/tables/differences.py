@@ -116,18 +116,18 @@ def between_options(
     Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    asked, n, ones = counts.counts(survey, tally, question)
-    applicability.require_shares("difference of two options", asked)
-    i, j = counts.option_index(asked, one), counts.option_index(asked, other)
+    item, n, ones = counts.counts(survey, tally, question)
+    applicability.require_shares("difference of two options", item)
+    i, j = counts.option_index(item, one), counts.option_index(item, other)
     if i == j:
         raise EstimateError(f"the two options must differ, got {one!r} twice")
-    weights = np.zeros(asked.k)
+    weights = np.zeros(item.k)
     weights[i], weights[j] = 1.0, -1.0
-    shares = pseudo_answers.invert(ones / n, [asked.channel])
-    sampling = respondents.about(interval, tally.n, [asked]).sampling(n)
-    variance = pseudo_answers.variance_of(weights, shares, [asked.channel], sampling) / n
-    found = normal.limited(f"{asked.id}: {one} less {other}", n, float(weights @ shares), variance, interval, (-1.0, 1.0))
-    return replace(found, warning=few.bits(int(min(ones[i], ones[j])), n), origin=Origin(counts.people_of(tally), survey.digest))
+    shares = pseudo_answers.invert(ones / n, [item.channel])
+    sampling = respondents.about(interval, tally.n, [item]).sampling(n)
+    variance = pseudo_answers.variance_of(weights, shares, [item.channel], sampling) / n
+    result = normal.limited(f"{item.id}: {one} less {other}", n, float(weights @ shares), variance, interval, (-1.0, 1.0))
+    return replace(result, warning=few.bits(int(min(ones[i], ones[j])), n), origin=Origin(counts.people_of(tally), survey.digest))
 
 
 def difference(one: Estimated, other: Estimated, *, what: str = "the difference") -> Difference:
@@ -184,12 +184,12 @@ def contrast(estimates: Sequence[Estimated], weights: Sequence[float], *, what: 
 def checked_numbers(name: str, values: Any) -> list[float]:
     """Finite numbers from -LARGEST to LARGEST; true and false are none. Raises EstimateError."""
     try:
-        found = [float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan for value in values]
+        result = [float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan for value in values]
     except (TypeError, OverflowError):  # TypeError: of what is no sequence
-        found = [math.nan]
-    if not all(abs(value) <= LARGEST for value in found):  # which nan is not either
+        result = [math.nan]
+    if not all(abs(value) <= LARGEST for value in result):  # which nan is not either
         raise EstimateError(f"{name} must be finite numbers from {-LARGEST:g} to {LARGEST:g}, got {reprlib.repr(values)}")
-    return found
+    return result
 
 
 def _side(one: Estimated) -> mover.Side:
@@ -204,8 +204,8 @@ def _side(one: Estimated) -> mover.Side:
 
 def _reach(one: Estimated) -> float:
     """How far a normal error reaches, or one that few tell: limits that are nearer are cut, those of single shares at 0 and 1 only."""
-    told = Interval(_level(one), df=getattr(one, "df", math.inf), wider=getattr(one, "wider", 1.0))
-    return told.quantile * (one.std_error or 0.0)
+    message = Interval(_level(one), df=getattr(one, "df", math.inf), wider=getattr(one, "wider", 1.0))
+    return message.quantile * (one.std_error or 0.0)
 
 
 def _level(one: Estimated) -> float:
@@ -229,12 +229,12 @@ def compare(
     """
     interval = Interval(confidence, target=target)
     groups = [GroupCounts.of(survey, tally, question, interval) for tally in (first, second)]
-    asked, _ = counts.find(survey, question)
-    pairs = zip(asked.categories, *(_shares(asked.channel, group) for group in groups), strict=True)
-    differences = tuple(difference(b, a, what=f"{asked.id} = {option}: second less first") for option, a, b in pairs)
-    what = f"both groups have the same shares of {asked.id}"
-    test = replace(differences[0].test(), what=what) if asked.k == 2 else same_shares(what, asked.channel, groups)
-    return Comparison(asked.id, asked.categories, differences, test)
+    item, _ = counts.find(survey, question)
+    pairs = zip(item.categories, *(_shares(item.channel, group) for group in groups), strict=True)
+    differences = tuple(difference(b, a, what=f"{item.id} = {option}: second less first") for option, a, b in pairs)
+    what = f"both groups have the same shares of {item.id}"
+    test = replace(differences[0].test(), what=what) if item.k == 2 else same_shares(what, item.channel, groups)
+    return Comparison(item.id, item.categories, differences, test)
 
 
 def _shares(channel: Channel, group: GroupCounts) -> list[Share]:

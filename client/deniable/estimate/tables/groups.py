@@ -64,8 +64,8 @@ class GroupDifferences(Tabular):
 
     def of(self, group: str, option: str = "", reference: str = "") -> Difference | None:
         """How far a group is from the reference in an option, or in the mean; None where that is not known, and for the reference."""
-        wanted = (group, reference or self.reference, option)
-        return next((row.difference for row in self.rows if (row.group, row.reference, row.option) == wanted), None)
+        target = (group, reference or self.reference, option)
+        return next((row.difference for row in self.rows if (row.group, row.reference, row.option) == target), None)
 
     def tables(self) -> tuple[Table, ...]:
         """A row for each difference; the means, in their unit, before the shares, in points; the test of all groups below."""
@@ -73,15 +73,15 @@ class GroupDifferences(Tabular):
         marks = footnotes([row.difference.warning for row in self.rows if row.difference])
         chances = dict(zip(map(id, self.rows), self._tests(), strict=True))
         means, shares = [row for row in self.rows if not row.option], [row for row in self.rows if row.option]
-        made: list[Table] = []
+        result: list[Table] = []
         for rows, header, unit in ((means, ("mean",), 1), (shares, ("option", "points"), 100)):
             if rows:
                 cells = tuple((*self._pair(row), *_cells(row, unit, chances[id(row)], marks)) for row in rows)
                 columns = (*(("group",) if self.reference else ("group", "less")), *header, "interval", "p", "p (Holm)", "")
-                made.append(Table("" if made else title, columns, cells, footnote_lines(marks), texts=len(columns) - 5))
-        if made and self.test:
-            made[-1] = replace(made[-1], notes=(*made[-1].notes, str(self.test)))
-        return tuple(made)
+                result.append(Table("" if result else title, columns, cells, footnote_lines(marks), texts=len(columns) - 5))
+        if result and self.test:
+            result[-1] = replace(result[-1], notes=(*result[-1].notes, str(self.test)))
+        return tuple(result)
 
     def records(self) -> tuple[Table, ...]:
         """A row for each difference; option is empty for a mean. Shares are of 1, means in their unit.
@@ -103,10 +103,10 @@ class GroupDifferences(Tabular):
         return adjusted([row.difference.test().p_value if row.difference else None for row in self.rows])
 
     def _record(self, row: GroupDifference, tests: tuple[float | None, ...]) -> tuple[object, ...]:
-        found, head = row.difference, (self.question, row.reference, row.group, row.option)
-        if found is None:
+        result, head = row.difference, (self.question, row.reference, row.group, row.option)
+        if result is None:
             return (*head, None, None, None, None, *tests, "")
-        return (*head, found.estimate, found.std_error, found.low, found.high, *tests, found.warning)
+        return (*head, result.estimate, result.std_error, result.low, result.high, *tests, result.warning)
 
 
 @dataclass(frozen=True)
@@ -140,14 +140,14 @@ def compare_groups(
         raise EstimateError("there must be two groups or more, and the reference one of them")
     if pairs and reference is not None:
         raise EstimateError("reference must be left out where every pair of groups is compared")
-    asked = next((one for one in survey.questions if one.id == question), None) or counts.find(survey, question)[0]
+    item = next((one for one in survey.questions if one.id == question), None) or counts.find(survey, question)[0]
     there = sum(tally.n > 0 for tally in tallies.values())
     differences = there * (there - 1) // 2 if pairs else sum(tally.n > 0 for group, tally in tallies.items() if group != first)
-    found = {group: figures_of(survey, tally, asked, interval, differences) for group, tally in tallies.items()}
-    made = every_pair(asked, interval, found) if pairs else against(first, asked, interval, differences, found)
-    if asked.labels or isinstance(asked.channel, Window) or there < 2:
-        return made
-    return replace(made, test=homogeneity(survey, tallies, question, confidence=confidence, target=target))
+    result = {group: figures_of(survey, tally, item, interval, differences) for group, tally in tallies.items()}
+    output = every_pair(item, interval, result) if pairs else against(first, item, interval, differences, result)
+    if item.labels or isinstance(item.channel, Window) or there < 2:
+        return output
+    return replace(output, test=homogeneity(survey, tallies, question, confidence=confidence, target=target))
 
 
 def figures_of(survey: Survey, tally: Tally, question: Question, interval: Interval, others: int) -> GroupFigures:
@@ -212,9 +212,9 @@ def _apart(one: Row | Estimate | None, reference: Row | Estimate | None) -> Diff
 
 def _cells(row: GroupDifference, unit: int, tests: tuple[float | None, ...], marks: Mapping[str, str]) -> tuple[str, ...]:
     head = (row.option,) if row.option else ()
-    found = row.difference
-    if found is None:
+    result = row.difference
+    if result is None:
         return (*head, "", "", "", "", "")
-    one, low, high = (signed(value, unit) for value in (found.estimate, found.low, found.high))
+    one, low, high = (signed(value, unit) for value in (result.estimate, result.low, result.high))
     chances = dict(zip(ADJUSTED, tests, strict=True))
-    return (*head, one, f"{low} – {high}", p_value(chances["p_value"], 3), p_value(chances["p_holm"], 3), marks.get(found.warning, ""))
+    return (*head, one, f"{low} – {high}", p_value(chances["p_value"], 3), p_value(chances["p_holm"], 3), marks.get(result.warning, ""))

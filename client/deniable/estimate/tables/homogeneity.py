@@ -33,9 +33,9 @@ class GroupCounts:
     @classmethod
     def of(cls, survey: Survey, tally: Tally, question: str, interval: Interval) -> GroupCounts:
         """Raises EstimateError, also for a number whose levels have no shares."""
-        asked, n, ones = counts.counts(survey, tally, question)
-        applicability.require_shares("difference of shares", asked, instead="compare_groups has the difference of means; ")
-        return cls(n, ones, respondents.about(interval, tally.n, [asked]))
+        item, n, ones = counts.counts(survey, tally, question)
+        applicability.require_shares("difference of shares", item, instead="compare_groups has the difference of means; ")
+        return cls(n, ones, respondents.about(interval, tally.n, [item]))
 
 
 def homogeneity(
@@ -46,11 +46,11 @@ def homogeneity(
     tallies: by the group's name; groups without reports are left out. Raises EstimateError, also where fewer than two groups have any.
     """
     interval = Interval(confidence, target=target)
-    asked, _ = counts.find(survey, question)
+    item, _ = counts.find(survey, question)
     groups = [GroupCounts.of(survey, tally, question, interval) for tally in tallies.values() if tally.n]
     if len(groups) < 2:
         raise EstimateError(f"there must be at least two groups with reports, got {len(groups)}")
-    return same_shares(f"all {len(groups)} groups have the same shares of {asked.id}", asked.channel, groups)
+    return same_shares(f"all {len(groups)} groups have the same shares of {item.id}", item.channel, groups)
 
 
 def same_shares(what: str, channel: Channel, groups: Sequence[GroupCounts]) -> HypothesisTest:
@@ -65,16 +65,16 @@ def same_shares(what: str, channel: Channel, groups: Sequence[GroupCounts]) -> H
     """
 
     observed = [group.ones for group in groups]
-    found = normal.chi_squared(what, float(_distance(observed, groups, channel)), (len(groups) - 1) * (channel.k - 1))
+    result = normal.chi_squared(what, float(_distance(observed, groups, channel)), (len(groups) - 1) * (channel.k - 1))
     total, n = np.sum(observed, axis=0), sum(group.n for group in groups)
     if min(group.n for group in groups) * min(np.minimum(total, n - total).tolist()) / n >= bootstrap.SMALL:
-        return found
+        return result
     if any(group.interval.sampling(group.n) < 1 for group in groups) or not bootstrap.feasible(n, [channel]):
-        return replace(found, warning=few.test(True))
+        return replace(result, warning=few.test(True))
     alike, rng = pseudo_answers.possible(pseudo_answers.invert(total / n, [channel])), bootstrap.generator()
     draws = bootstrap.groups(alike, channel, [group.n for group in groups], rng)
-    p_value = bootstrap.p_value(found.statistic, lambda drawn: _distance(drawn, groups, channel), draws)
-    return replace(found, p_value=p_value, reference=bootstrap.REFERENCE)
+    p_value = bootstrap.p_value(result.statistic, lambda sampled: _distance(sampled, groups, channel), draws)
+    return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
 def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[GroupCounts], channel: Channel) -> _Floats:

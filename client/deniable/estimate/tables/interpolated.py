@@ -27,10 +27,10 @@ def edges_of(question: Question, order: Sequence[int]) -> list[tuple[float, floa
 
 def point(fitted: _Floats, edges: Sequence[tuple[float, float]], q: float) -> float:
     """The number below which a share q of the possible shares `fitted`, in order, is."""
-    wanted, below = q * float(fitted.sum()), 0.0
+    target, below = q * float(fitted.sum()), 0.0
     for share, (start, end) in zip(fitted.tolist(), edges, strict=True):
-        if share > 0 and below + share >= wanted * (1 - 1e-12):
-            return float(start + (end - start) * min(1.0, (wanted - below) / share))
+        if share > 0 and below + share >= target * (1 - 1e-12):
+            return float(start + (end - start) * min(1.0, (target - below) / share))
         below += share
     return edges[-1][1]
 

@@ -69,8 +69,8 @@ class Quantile(Tabular):
 
     def tables(self) -> tuple[Table, ...]:
         """A row for the option, and one for the number, where there is one."""
-        found = [(self.option, self.low, self.high), *([self._numbers] if self._numbers else [])]
-        rows = tuple((self._what, f"{self.n:,}", value, f"{low} – {high}") for value, low, high in found)
+        result = [(self.option, self.low, self.high), *([self._numbers] if self._numbers else [])]
+        rows = tuple((self._what, f"{self.n:,}", value, f"{low} – {high}") for value, low, high in result)
         about = f"{100 * self.confidence:g}% interval · target: {self.target}"
         notes = (f"The number is {_EVEN}.",) if self._numbers else ()
         return (Table("", ("figure", "reports", "quantile", "interval"), rows, notes, (about,)),)
@@ -102,24 +102,24 @@ def mean(
     Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    asked, n, ones = counts.counts(survey, tally, question)
-    values, counted = checked_scores(scores, asked)
-    shares, channel = pseudo_answers.invert(ones / n, [asked.channel]), asked.channel
-    interval = respondents.about_mean(interval, tally.n, asked, np.where(counted, values, np.nan), shares)
+    item, n, ones = counts.counts(survey, tally, question)
+    values, counted = checked_scores(scores, item)
+    shares, channel = pseudo_answers.invert(ones / n, [item.channel]), item.channel
+    interval = respondents.about_mean(interval, tally.n, item, np.where(counted, values, np.nan), shares)
     interval = interval.told_by_all(n) if interval.sampling(n) == 1 else interval
     bounds = float(values[counted].min()), float(values[counted].max())
-    what, warning = f"mean of {asked.id}", few.scores(ones, counted, asked.channel)
-    origin = Origin(counts.people_of(tally), survey.digest, question=asked.id)
+    what, warning = f"mean of {item.id}", few.scores(ones, counted, item.channel)
+    origin = Origin(counts.people_of(tally), survey.digest, question=item.id)
     if counted.all():
         variance = float(_covariance(values[None, :], shares, ones, n, channel, interval)[0, 0]) / n
-        found = normal.limited(what, n, float(values @ shares), variance, interval, bounds)
-        low, high = _wider(found, interval, bounds)
-        return replace(found, low=low, high=high, warning=warning, origin=origin)
+        result = normal.limited(what, n, float(values @ shares), variance, interval, bounds)
+        low, high = _wider(result, interval, bounds)
+        return replace(result, low=low, high=high, warning=warning, origin=origin)
     middle, weights = about_middle(values, counted)
     parts = float(weights[0] @ shares), float(weights[1] @ shares)
     covariance = _covariance(weights, shares, ones, n, channel, interval) / n
-    found = ratio_about(middle, what, n, parts, covariance, interval, bounds)
-    return replace(found, warning=found.warning or warning, origin=origin)
+    result = ratio_about(middle, what, n, parts, covariance, interval, bounds)
+    return replace(result, warning=result.warning or warning, origin=origin)
 
 
 def about_middle(values: _Floats, counted: NDArray[np.bool_]) -> tuple[float, _Floats]:
@@ -135,9 +135,9 @@ def ratio_about(
     middle: float, what: str, n: int, parts: tuple[float, float], covariance: _Floats, interval: Interval, bounds: tuple[float, float]
 ) -> Estimate:
     """`normal.ratio` of what is less the middle by `about_middle`, with the middle added again; bounds: of the whole."""
-    found = normal.ratio(what, n, parts, covariance, interval, (bounds[0] - middle, bounds[1] - middle))
-    low, high = max(found.low + middle, bounds[0]), min(found.high + middle, bounds[1])  # not beyond them by a rounding
-    return replace(found, estimate=found.estimate + middle, low=low, high=high)
+    result = normal.ratio(what, n, parts, covariance, interval, (bounds[0] - middle, bounds[1] - middle))
+    low, high = max(result.low + middle, bounds[0]), min(result.high + middle, bounds[1])  # not beyond them by a rounding
+    return replace(result, estimate=result.estimate + middle, low=low, high=high)
 
 
 def _wider(found: Estimate, interval: Interval, bounds: tuple[float, float]) -> tuple[float, float]:
@@ -169,17 +169,17 @@ def quantile(
     one-sided limits of each cumulative share at (1 - confidence) / 2. Raises EstimateError, also for a number on a grid.
     """
     interval = Interval(confidence, target=target)
-    asked, n, ones = counts.counts(survey, tally, question)
+    item, n, ones = counts.counts(survey, tally, question)
     order = order_for(survey, question, q, leave_out)
-    sampling = respondents.about(interval, tally.n, [asked]).sampling(n)
-    fitted = adjusted(ones, n, float(asked.channel.phi), float(asked.channel.theta))
-    shares = pseudo_answers.invert(ones / n, [asked.channel])
+    sampling = respondents.about(interval, tally.n, [item]).sampling(n)
+    fitted = adjusted(ones, n, float(item.channel.phi), float(item.channel.theta))
+    shares = pseudo_answers.invert(ones / n, [item.channel])
 
     def variances(weights: _Floats) -> list[float]:
-        return [pseudo_answers.variance_of(row, shares, [asked.channel], sampling) / n for row in weights]
+        return [pseudo_answers.variance_of(row, shares, [item.channel], sampling) / n for row in weights]
 
-    exact = _exact_limits(asked, n, ones, (q, order), interval)
-    return without_weak_value(quantile_of(asked, n, (fitted, shares, variances), (q, order), interval, exact), asked, order, ones)
+    exact = _exact_limits(item, n, ones, (q, order), interval)
+    return without_weak_value(quantile_of(item, n, (fitted, shares, variances), (q, order), interval, exact), item, order, ones)
 
 
 def without_weak_value(found: Quantile, asked: Question, order: NDArray[np.intp], ones: NDArray[np.int64]) -> Quantile:
@@ -194,12 +194,12 @@ def order_for(survey: Survey, question: str, q: float, leave_out: Sequence[str])
     applicability.require_of("quantile", survey, (question,))
     if not isinstance(q, Real) or isinstance(q, bool) or not 0 < q < 1:
         raise EstimateError(f"q must be above 0 and below 1, got {q!r}")
-    asked, _ = counts.find(survey, question)
+    item, _ = counts.find(survey, question)
     if isinstance(leave_out, str) or not isinstance(leave_out, Iterable):
-        raise EstimateError(f"leave_out must be a list of options of question {asked.id}, got {leave_out!r}")
-    order = np.delete(np.arange(asked.k), [counts.option_index(asked, option) for option in leave_out])
+        raise EstimateError(f"leave_out must be a list of options of question {item.id}, got {leave_out!r}")
+    order = np.delete(np.arange(item.k), [counts.option_index(item, option) for option in leave_out])
     if not order.size:
-        raise EstimateError(f"leave_out must leave at least one option of question {asked.id}")
+        raise EstimateError(f"leave_out must leave at least one option of question {item.id}")
     return order
 
 

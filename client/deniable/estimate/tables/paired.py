@@ -27,10 +27,10 @@ def between(table: Crosstab, one: str, other: str) -> Estimate:
     first, second = table.cells({a: one}), table.cells({b: other})
     weights = first - second
     value, variance = float((weights * table.shares).sum()), table.variance_of(weights)
-    found = normal.limited(f"{a} = {one} less {b} = {other}", table.n, value, variance, table.interval, (-1.0, 1.0))
+    result = normal.limited(f"{a} = {one} less {b} = {other}", table.n, value, variance, table.interval, (-1.0, 1.0))
     apart = [int((part * table.together).sum()) for part in (first * (1 - second), second * (1 - first))]
-    seen = min(min(apart), table.n)
-    return replace(found, warning=few.bits(seen, table.n) if seen < few.FEW else "", origin=table.origin)
+    observed = min(min(apart), table.n)
+    return replace(result, warning=few.bits(observed, table.n) if observed < few.FEW else "", origin=table.origin)
 
 
 def between_means(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
@@ -46,20 +46,20 @@ def between_means(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
     """
     x, y = (np.array([np.nan if score is None else score for score in scores]) for scores in (rows, columns))
     known_x, known_y = (~np.isnan(scores) for scores in (x, y))
-    for name, scores, known in zip(table.questions, (x, y), (known_x, known_y), strict=True):
+    for name, scores, present in zip(table.questions, (x, y), (known_x, known_y), strict=True):
         if name in table.on_grid:
-            applicability.require_even(name, scores[known])
+            applicability.require_even(name, scores[present])
     counted = np.outer(known_x, known_y)
     apart = np.where(counted, x[:, None] - y[None, :], 0.0)
     ends = float(np.nanmin(x) - np.nanmax(y)), float(np.nanmax(x) - np.nanmin(y))
     what = f"mean of {table.questions[0]} less mean of {table.questions[1]}"
     over, under = float((apart * table.shares).sum()), float((counted * table.shares).sum())
     if counted.all():
-        found = normal.limited(what, table.n, over, table.variance_of(apart), table.interval, ends)
+        result = normal.limited(what, table.n, over, table.variance_of(apart), table.interval, ends)
     else:
         parts = table.covariance_of(apart, counted.astype(np.float64))
-        found = normal.ratio(what, table.n, (over, under), parts, table.interval, ends)
-    return replace(found, warning=found.warning or _few(table), origin=table.origin)
+        result = normal.ratio(what, table.n, (over, under), parts, table.interval, ends)
+    return replace(result, warning=result.warning or _few(table), origin=table.origin)
 
 
 def _few(table: Crosstab) -> str:

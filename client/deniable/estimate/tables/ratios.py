@@ -22,8 +22,8 @@ def share_among(table: Crosstab, over: _Floats, under: _Floats, what: str) -> Es
     """
     parts = float((over * table.shares).sum()), float((under * table.shares).sum())
     covariance = table.covariance_of(over, under)
-    found = normal.ratio(what, table.n, parts, covariance, table.interval, (0.0, 1.0), sides=_sides(table, over, under - over))
-    return replace(found, origin=table.origin)
+    result = normal.ratio(what, table.n, parts, covariance, table.interval, (0.0, 1.0), sides=_sides(table, over, under - over))
+    return replace(result, origin=table.origin)
 
 
 def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Floats] | None:
@@ -38,13 +38,13 @@ def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Flo
     plain = table.covariance_of(over, rest)
     errors = np.sqrt(np.diagonal(plain))
     correlation = float(plain[0, 1]) / float(errors[0] * errors[1])
-    shown = []
+    selected = []
     for one, error in zip((table.share_of(part, "") for part in (over, rest)), errors.tolist(), strict=True):
         middle = min(max(one.estimate, one.low), one.high)
-        shown.append((middle - one.low, one.high - middle) if one.high > one.low else (z * error, z * error))
-    found = []
-    for below, above in ((shown[0][0], shown[1][1]), (shown[0][1], shown[1][0])):
+        selected.append((middle - one.low, one.high - middle) if one.high > one.low else (z * error, z * error))
+    result = []
+    for below, above in ((selected[0][0], selected[1][1]), (selected[0][1], selected[1][0])):
         a, b = below / z, above / z
         together = correlation * a * b
-        found.append(np.array([[a * a, a * a + together], [a * a + together, a * a + b * b + 2 * together]]))
-    return found[0], found[1]
+        result.append(np.array([[a * a, a * a + together], [a * a + together, a * a + b * b + 2 * together]]))
+    return result[0], result[1]

@@ -30,11 +30,11 @@ def about_mean(
 
     Between two levels a step apart a number t of the way up is rounded with the variance t (1 - t) step^2, at most a quarter of step^2.
     """
-    found = about(interval, everybody, ())
+    result = about(interval, everybody, ())
     if not on_grid(question):
-        return found
+        return result
     counted = ~np.isnan(scores)
     weights, values = possible(shares)[counted], scores[counted]
     centre = weights @ values / max(float(weights.sum()), 1e-300)
     spread, most = float(weights @ (values - centre) ** 2), float(weights.sum() * (values[1] - values[0]) ** 2 / 4)
-    return replace(found, rounding=1.0 if spread <= most else most / spread)
+    return replace(result, rounding=1.0 if spread <= most else most / spread)

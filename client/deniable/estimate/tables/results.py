@@ -183,11 +183,11 @@ class Results(Tabular):
             means = tuple(record(MeanRow, row) for row in source.get("means", ()))
             if any(len({figure is None for figure in (row.mean, row.std_error, row.low, row.high)}) > 1 for row in means):
                 raise EstimateError("a mean must have its error and both limits, or none of all")
-            made_up = record(MadeUp, found) if (found := source.get("made_up")) else None
-            found = record(cls, {**source, "rows": rows, "means": means, "made_up": made_up})
-            mark = hashlib.sha256(repr((found.survey, found.digest, found.n, rows, means)).encode()).hexdigest()
-            origin = Origin(frozenset({mark}), found.digest, found.group, found.by_hand)
-            return replace(found, rows=tuple(_from(row, origin) for row in rows), means=tuple(_from(row, origin) for row in means))
+            made_up = record(MadeUp, result) if (result := source.get("made_up")) else None
+            result = record(cls, {**source, "rows": rows, "means": means, "made_up": made_up})
+            mark = hashlib.sha256(repr((result.survey, result.digest, result.n, rows, means)).encode()).hexdigest()
+            origin = Origin(frozenset({mark}), result.digest, result.group, result.by_hand)
+            return replace(result, rows=tuple(_from(row, origin) for row in rows), means=tuple(_from(row, origin) for row in means))
         except (KeyError, TypeError, AttributeError) as error:
             raise EstimateError(f"the results must have the keys that to_dict gives: {error}") from None
 
@@ -201,18 +201,18 @@ class Results(Tabular):
         Raises UnknownNameError, a KeyError, where there is none.
         """
         if isinstance(key, tuple):
-            found = {(row.question, row.option): row for row in self.rows}
-            if key not in found:
-                if not any(question == key[0] for question, _ in found):
-                    raise UnknownNameError.of("the question must be one of the results", key[0], (question for question, _ in found))
-                options = (option for question, option in found if question == key[0])
+            result = {(row.question, row.option): row for row in self.rows}
+            if key not in result:
+                if not any(question == key[0] for question, _ in result):
+                    raise UnknownNameError.of("the question must be one of the results", key[0], (question for question, _ in result))
+                options = (option for question, option in result if question == key[0])
                 raise UnknownNameError.of(f"the option must be one of question {key[0]}", key[1], options)
-            return found[key]
+            return result[key]
         rows = tuple(row for row in self.rows if key in _names(row.question))
         means = tuple(row for row in self.means if key in _names(row.question))
         if not rows and not means:
-            known = (row.question for part in (self.rows, self.means) for row in part)
-            raise UnknownNameError.of("the question must be one of the results", key, known)
+            present = (row.question for part in (self.rows, self.means) for row in part)
+            raise UnknownNameError.of("the question must be one of the results", key, present)
         return replace(self, rows=rows, means=means)
 
     def __iter__(self) -> Iterator[Row]:
@@ -227,8 +227,8 @@ class Results(Tabular):
     def tables(self) -> tuple[Table, ...]:
         """The means, where there are any, with their scales; then the shares, and what is to be said of both."""
         marks = self._marks
-        drawn = (f"Sample: {self.sample}.",) if self.sample and self.group is None else ()
-        notes = footnote_lines(marks) + drawn + ((self.made_up.words,) if self.made_up else ())
+        sampled = (f"Sample: {self.sample}.",) if self.sample and self.group is None else ()
+        notes = footnote_lines(marks) + sampled + ((self.made_up.words,) if self.made_up else ())
         shares = Table("", _SHARES, tuple((*_share_cells(row), marks.get(row.warning, "")) for row in self.rows), notes, texts=2)
         means = Table("", _MEANS, tuple((*_mean_cells(row), marks.get(row.warning, "")) for row in self.means))
         first, *rest = [means, shares] if self.means else [shares]
@@ -259,8 +259,8 @@ class Results(Tabular):
         tables = self.records()
         columns = ["figure", *dict.fromkeys(name for one in tables for name in one.columns)]
         lines = [{"figure": one.title, **row} for one in tables for row in one.dicts()]
-        found = pd.DataFrame([[line.get(name) for name in columns] for line in lines], columns=columns)
-        return found.astype({"ones": "Int64"}) if self.means and lines else found
+        result = pd.DataFrame([[line.get(name) for name in columns] for line in lines], columns=columns)
+        return result.astype({"ones": "Int64"}) if self.means and lines else result
 
     def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
         """Returns a pandas DataFrame with the columns low and high, indexed by question and option; the option of a mean is empty.
@@ -270,8 +270,8 @@ class Results(Tabular):
         """
         if self.rows or self.means:
             require_confidence(alpha, confidence, self.confidence, _ANY)
-        found = self.to_frame()
-        return found.assign(option=found["option"].fillna("")).set_index(["question", "option"])[["low", "high"]]
+        result = self.to_frame()
+        return result.assign(option=result["option"].fillna("")).set_index(["question", "option"])[["low", "high"]]
 
     def plot(self, question: str | None = None) -> alt.VConcatChart:
         """An Altair chart of the estimates with their intervals: a panel a question, or those of one question only.
@@ -280,8 +280,8 @@ class Results(Tabular):
         share of each item. Needs the extra `deniable[plot]`. Raises EstimateError without it, for an unknown question, and where
         nothing is estimated.
         """
-        drawn: alt.VConcatChart = _plot().chart(self.panels(question), one_line(self.title), self.caption)
-        return drawn
+        sampled: alt.VConcatChart = _plot().chart(self.panels(question), one_line(self.title), self.caption)
+        return sampled
 
     def save_chart(self, path: str | Path, question: str | None = None) -> None:
         """Writes `plot` to a file that ends in .svg or .png; needs no browser. Raises EstimateError; OSError as `open` does."""
@@ -294,10 +294,10 @@ class Results(Tabular):
 
         Raises EstimateError for an unknown question, and where nothing is estimated.
         """
-        shown = self if question is None else self[question]
-        means = {row.question: _mean_panel(row) for row in shown.means if row.mean is not None}
+        selected = self if question is None else self[question]
+        means = {row.question: _mean_panel(row) for row in selected.means if row.mean is not None}
         groups: dict[str, list[Row]] = {}
-        for row in shown.rows:
+        for row in selected.rows:
             if row.estimate is not None:
                 groups.setdefault(_names(row.question)[0], []).append(row)
         panels = [panel for name, rows in groups.items() for panel in (means.pop(name, None), _share_panel(name, rows)) if panel]
@@ -358,8 +358,8 @@ def _plot() -> ModuleType:
 
 def _names(question: str) -> tuple[str, ...]:
     """What a question can be asked for by: the multiple choice that it is an item of, and its own id."""
-    found = _ITEM.fullmatch(question)
-    return (found["question"], question) if found else (question,)
+    result = _ITEM.fullmatch(question)
+    return (result["question"], question) if result else (question,)
 
 
 def _share_cells(row: Row) -> tuple[str, ...]:
@@ -380,7 +380,7 @@ def _mean_panel(row: MeanRow) -> Table:
 
 def _share_panel(name: str, rows: list[Row]) -> Table:
     """The options of a question; of a multiple choice each item, by the share of those who chose it."""
-    items = [(found["item"], row) for row in rows if (found := _ITEM.fullmatch(row.question)) and row.option == "yes"]
+    items = [(result["item"], row) for row in rows if (result := _ITEM.fullmatch(row.question)) and row.option == "yes"]
     labelled = items or [(row.option, row) for row in rows]
     note = "numbers were rounded at random to these levels" if any(LEVELS_NOTE in row.warning for row in rows) else ""
     cells = tuple((label, row.estimate, row.low, row.high, 0.0, 1.0, "%") for label, row in labelled)

@@ -47,18 +47,18 @@ def estimate(
     of this survey.
     """
     interval = Interval(confidence, method, target)
-    drawn = as_sampled(survey, reports, sample)
+    draws = as_sampled(survey, reports, sample)
     tally = reports if isinstance(reports, Tally) else together(reports)
     counts.check(survey, tally)
-    if drawn:
-        interval = drawn.about(interval)
+    if draws:
+        interval = draws.about(interval)
     level = plausibility.level(q.channel.outputs for q in survey.items)
-    origin = drawn.origin if drawn else Origin(counts.people_of(tally), survey.digest)
-    request = _Request(replace(interval, everybody=tally.n), level, origin, drawn, _families(survey) if simultaneous else {})
+    origin = draws.origin if draws else Origin(counts.people_of(tally), survey.digest)
+    request = _Request(replace(interval, everybody=tally.n), level, origin, draws, _families(survey) if simultaneous else {})
     rows = tuple(row for place in survey.record.fields for row in _rows(survey, tally, place, request))
-    means = mean_rows(survey, tally, confidence=confidence, target=target, drawn=drawn)
+    means = mean_rows(survey, tally, confidence=confidence, target=target, drawn=draws)
     head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
-    words = drawn.words if drawn else as_if_alone(survey, {} if isinstance(reports, Tally) else reports)
+    words = draws.words if draws else as_if_alone(survey, {} if isinstance(reports, Tally) else reports)
     return Results(*head, rows, simultaneous, means=means, made_up=made_up(survey, tally), sample=words)
 
 
@@ -110,14 +110,14 @@ def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iter
     if isinstance(question.channel, Window):  # of its levels there are no shares, only their mean
         ones, note = ones[ones.size - len(question.shared) :], ""
     if request.drawn:
-        found = sampled.shares(request.drawn, question, each)
+        result = sampled.shares(request.drawn, question, each)
     else:
-        found = tuple(proportion(count, n, phi, theta, each) for count in ones.tolist())
+        result = tuple(proportion(count, n, phi, theta, each) for count in ones.tolist())
     if isinstance(question.channel, Window):
-        fitted = np.clip([one.estimate for one in found], 0.0, 1.0)
+        fitted = np.clip([one.estimate for one in result], 0.0, 1.0)
     else:
         fitted = sampled.adjusted_shares(request.drawn, question) if request.drawn else adjusted(ones, n, phi, theta)
-    for option, one, possible in zip(question.shared, found, fitted.tolist(), strict=True):
+    for option, one, possible in zip(question.shared, result, fitted.tolist(), strict=True):
         remark = plausibility.remark(one.ones, n, phi, theta, request.false_alarm)
         yield _row(question, option, one, possible, request, "; ".join(filter(None, [remark, note])))
 

@@ -42,8 +42,8 @@ class ShownQuestion(Tabular):
         title = f"{self.question}, {who}, who said {' or '.join(self.after.options)} to {self.after.question}"
         about = f"{self.part.n:,} reports · {100 * self.part.confidence:g}% intervals · target: {self.part.target}"
         cells = (
-            (option, *_told(shown), *_told(answered))
-            for option, shown, answered in zip(self.options, self.shares, self.answered, strict=True)
+            (option, *_told(selected), *_told(answered))
+            for option, selected, answered in zip(self.options, self.shares, self.answered, strict=True)
         )
         header = ("option", "among those shown", "interval", "among those who answered", "interval")
         return (Table(title, header, tuple(cells), about=(about,)),)
@@ -55,8 +55,8 @@ class ShownQuestion(Tabular):
         for among, figures in (("shown", self.shares), ("answered", self.answered)):
             for option, one in zip(self.options, figures, strict=True):
                 if one is not None:
-                    told = (one.n, one.estimate, one.std_error, one.low, one.high, one.confidence, one.target, one.warning)
-                    rows.append((self.question, option, among, *told))
+                    message = (one.n, one.estimate, one.std_error, one.low, one.high, one.confidence, one.target, one.warning)
+                    rows.append((self.question, option, among, *message))
         return (Table("share", header, tuple(rows)),)
 
 
@@ -66,17 +66,17 @@ def among_shown(survey: Survey, question: str, table_of: Callable[[str, str], Cr
     Raises EstimateError for a question that is not shown after answers to one other question alone.
     """
     item, _ = counts.find(survey, question)
-    asked = next((one for one in survey.questions if one.id == question), None)
-    after = asked.show_if if asked else None
+    definition = next((one for one in survey.questions if one.id == question), None)
+    after = definition.show_if if definition else None
     if not isinstance(after, Condition) or after.question not in [one.id for one in survey.items]:
         raise EstimateError(f"question {question} must be one that is shown only after answers to one other question, which has one answer")
     table = table_of(after.question, question)
     every = tuple(option for option in item.categories if option != NO_ANSWER)
-    given = {after.question: after.options}
-    part, unanswered = table.share(given), _unanswered(table, {**given, question: NO_ANSWER})
+    values = {after.question: after.options}
+    part, unanswered = table.share(values), _unanswered(table, {**values, question: NO_ANSWER})
     shares, answered = [], []
     for option in item.categories:
-        shares.append(_among(table, {question: option}, given))
+        shares.append(_among(table, {question: option}, values))
         answered.append(None if option == NO_ANSWER else _among(table, {question: option}, {question: every}))
     return ShownQuestion(question, after, part, unanswered, item.categories, tuple(shares), tuple(answered))
 

@@ -70,8 +70,8 @@ def _row(
     one: Estimate | None = None
     with suppress(EstimateError):  # no reports, or too few that answered for a mean among them
         one = mean_of(item, scores)
-    known = [score for score in scores if score is not None]
-    epsilon, ends = item.epsilon, (min(known), max(known))
+    present = [score for score in scores if score is not None]
+    epsilon, ends = item.epsilon, (min(present), max(present))
     if one and None in scores and (one.low, one.high) == ends:  # nobody, as far as the reports tell, may have answered
         one = None
     if one is None:

@@ -90,7 +90,7 @@ def trends(surveys: Sequence[Survey], results: Sequence[Results], times: Sequenc
         raise EstimateError(
             f"there must be three waves or more, each with a time of its own, got {len(surveys)} waves and {len(times)} times"
         )
-    pairs = [compare_waves((surveys[0], other), (results[0], found)) for other, found in zip(surveys[1:], results[1:], strict=True)]
+    pairs = [compare_waves((surveys[0], other), (results[0], result)) for other, result in zip(surveys[1:], results[1:], strict=True)]
     left_out = dict(entry for pair in pairs for entry in pair.left_out)
     by_pair = [{(change.question, change.option): change for change in pair.changes} for pair in pairs]
     rows = []
@@ -108,10 +108,10 @@ def _cells(row: Trend, tests: tuple[float | None, ...]) -> tuple[str, ...]:
     waves = (
         "" if one is None or one.estimate is None else percent(one.estimate) if share else four_digits(one.estimate) for one in row.waves
     )
-    found = row.slope
-    if found is None:
+    result = row.slope
+    if result is None:
         return (row.question, row.option, *waves, "", "", "", "")
-    slope, low, high = (signed(value, 100 if share else 1) for value in (found.estimate, found.low, found.high))
+    slope, low, high = (signed(value, 100 if share else 1) for value in (result.estimate, result.low, result.high))
     chances = dict(zip(ADJUSTED, tests, strict=True))
-    told = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
-    return (row.question, row.option, *waves, slope, f"{low} – {high}", *told)
+    message = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
+    return (row.question, row.option, *waves, slope, f"{low} – {high}", *message)

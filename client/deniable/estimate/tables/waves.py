@@ -64,8 +64,8 @@ class Change:
         places = _places(least)
         kind, size = "rise" if low > 0 else "fall", abs(round(100 * self.difference.estimate))
         agree = 0 < size == abs(round(after) - round(before)) and (size <= most or not places)  # else rounding makes them disagree
-        said = _from_to(before, after, places if round(before) == round(after) else 0)
-        return f"{said}: a {kind}{f' of {size},' if agree else ''} between {_inwards(least, places)} and {_outwards(most, places)}"
+        text = _from_to(before, after, places if round(before) == round(after) else 0)
+        return f"{text}: a {kind}{f' of {size},' if agree else ''} between {_inwards(least, places)} and {_outwards(most, places)}"
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ class Waves(Tabular):
         mean_table = Table("", _MEANS, tuple(_mean_cells(change, marks) for change in means), footnote_lines(marks))
         if not shares:
             mean_table = replace(mean_table, notes=(*mean_table.notes, *out))
-        found = [table for table in (mean_table, share_table) if table.rows]
+        result = [table for table in (mean_table, share_table) if table.rows]
         title = f"From the first to the second wave, second less first ({level})"
-        return Table(title, found[0].columns, found[0].rows, found[0].notes, about, found[0].texts), *found[1:]
+        return Table(title, result[0].columns, result[0].rows, result[0].notes, about, result[0].texts), *result[1:]
 
     def records(self) -> tuple[Table, ...]:
         """`change`: a row for each share and mean; option is empty for a mean. Shares are of 1, means in their unit.
@@ -148,7 +148,7 @@ def _why(one: Question | None, other: Question | None) -> str:
 
 
 def _changes(shared: list[str], results: tuple[Results, Results], paired: tuple[SampledReports, SampledReports] | None) -> Iterator[Change]:
-    rows, others = ({name: list(found) for name, found in groupby(one.rows, lambda row: row.question)} for one in results)
+    rows, others = ({name: list(result) for name, result in groupby(one.rows, lambda row: row.question)} for one in results)
     means, other_means = ({row.question: row for row in one.means} for one in results)
     for name in shared:
         if name in means:
@@ -168,8 +168,8 @@ def _difference(
         return None
     if paired:
         level = first.origin.level if first.origin and first.origin.level else first.confidence
-        found = clustered_waves.change(*paired, *figure, Interval(level, target=first.target))
-        return replace(found, confidence=first.confidence)
+        result = clustered_waves.change(*paired, *figure, Interval(level, target=first.target))
+        return replace(result, confidence=first.confidence)
     return difference(second, first, what="second wave less first")
 
 
@@ -180,17 +180,17 @@ _MEANS = ("question", "first mean", "interval", "second mean", "interval", "chan
 def _share_cells(change: Change) -> tuple[str, ...]:
     sides = [change.first, change.second]
     cells = [text for row in sides if isinstance(row, Row) for text in (percent(row.estimate), percents(row.low, row.high))]
-    found = change.difference
-    apart = ("", "") if found is None else (signed(found.estimate, 100), f"{signed(found.low, 100)} – {signed(found.high, 100)}")
+    result = change.difference
+    apart = ("", "") if result is None else (signed(result.estimate, 100), f"{signed(result.low, 100)} – {signed(result.high, 100)}")
     return change.question, change.option, *cells, *apart
 
 
 def _mean_cells(change: Change, marks: dict[str, str]) -> tuple[str, ...]:
     sides = [row.figures for row in (change.first, change.second) if isinstance(row, MeanRow)]
     cells = [text for mean, _, low, high in sides for text in (mean, f"{low} – {high}" if mean else "")]
-    found = change.difference
-    apart = ("", "") if found is None else (signed(found.estimate), f"{signed(found.low)} – {signed(found.high)}")
-    return change.question, *cells, *apart, marks.get(found.warning, "") if found else ""
+    result = change.difference
+    apart = ("", "") if result is None else (signed(result.estimate), f"{signed(result.low)} – {signed(result.high)}")
+    return change.question, *cells, *apart, marks.get(result.warning, "") if result else ""
 
 
 def mirror_images(rows: Sequence[tuple[str, str]]) -> list[int]:
@@ -218,9 +218,9 @@ def _record(change: Change, tests: tuple[float | None, ...]) -> tuple[object, ..
     sides: list[object] = []
     for row in (change.first, change.second):
         sides += [row.estimate if isinstance(row, Row) else row.mean, row.low, row.high, row.n]
-    found, figure = change.difference, "share" if isinstance(change.first, Row) else "mean"
-    figures = (found.estimate, found.std_error, found.low, found.high) if found else (None,) * 4
-    return change.question, change.option, figure, *sides, *figures, *tests, found.warning if found else ""
+    result, figure = change.difference, "share" if isinstance(change.first, Row) else "mean"
+    figures = (result.estimate, result.std_error, result.low, result.high) if result else (None,) * 4
+    return change.question, change.option, figure, *sides, *figures, *tests, result.warning if result else ""
 
 
 def _from_to(before: float, after: float, places: int = 0) -> str:

@@ -88,11 +88,11 @@ def weighted_shares(
     Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    found = _Weighed.of(survey, bits, weights, question)
-    applicability.require_shares("weighted share", found.question)
-    asked, interval = found.question, respondents.about(interval, found.everybody, [found.question])
-    shares = tuple(found.share(f"{asked.id} = {option}", place, interval) for place, option in enumerate(asked.categories))
-    return Weighted(asked.id, asked.categories, shares, effective_size(found.weights))
+    result = _Weighed.of(survey, bits, weights, question)
+    applicability.require_shares("weighted share", result.question)
+    item, interval = result.question, respondents.about(interval, result.everybody, [result.question])
+    shares = tuple(result.share(f"{item.id} = {option}", place, interval) for place, option in enumerate(item.categories))
+    return Weighted(item.id, item.categories, shares, effective_size(result.weights))
 
 
 def weighted_mean(
@@ -107,14 +107,14 @@ def weighted_mean(
 ) -> Estimate:
     """The weighted mean of a question's scores, one number for each category. Otherwise as `weighted_shares`."""
     interval = Interval(confidence, target=target)
-    found = _Weighed.of(survey, bits, weights, question)
-    asked = found.question
-    values, counted = checked_scores(scores, asked)
+    result = _Weighed.of(survey, bits, weights, question)
+    item = result.question
+    values, counted = checked_scores(scores, item)
     if not counted.all():
-        raise EstimateError(f"scores must be {asked.k} finite numbers for question {asked.id}, one a category, got {scores!r}")
-    interval = respondents.about_mean(interval, found.everybody, asked, values, found.typical)
-    one = found.mean(f"mean of {asked.id}", values, interval, (float(values.min()), float(values.max())))
-    return replace(one, warning=found.few_scores(values, one.estimate))
+        raise EstimateError(f"scores must be {item.k} finite numbers for question {item.id}, one a category, got {scores!r}")
+    interval = respondents.about_mean(interval, result.everybody, item, values, result.typical)
+    one = result.mean(f"mean of {item.id}", values, interval, (float(values.min()), float(values.max())))
+    return replace(one, warning=result.few_scores(values, one.estimate))
 
 
 @dataclass(frozen=True)
@@ -149,14 +149,14 @@ class _Weighed:
     def few(self, place: int) -> str:
         """What is to be said of an option's share where hardly any weight is on reports that name it, or on those that do not."""
         set_, unset = (int(self.worth(part[:, None])[0]) for part in (self.bits[:, place], ~self.bits[:, place]))
-        said = few.bits(set_, set_ + unset)
-        return f"by their weights, {said}" if said else ""
+        text = few.bits(set_, set_ + unset)
+        return f"by their weights, {text}" if text else ""
 
     def few_scores(self, scores: _Floats, mean: float) -> str:
         """The same of a mean; also where the largest weights, of reports that do not name what most name, decide which way it errs."""
-        said = few.scores(self.worth(self.bits), np.ones(self.question.k, dtype=bool), self.question.channel)
-        if said:
-            return f"by their weights, {said}"
+        text = few.scores(self.worth(self.bits), np.ones(self.question.k, dtype=bool), self.question.channel)
+        if text:
+            return f"by their weights, {text}"
         errors = self.weights * (self.bits @ pseudo_answers.score_of_bits(scores, self.question.channel) - mean)
         skewness, others = (errors**3).sum() / (errors**2).sum() ** 1.5, self._others
         decided = abs(skewness) > _SKEWED and (others**2).sum() ** 3 < few.FEW * (others**3).sum() ** 2
@@ -176,9 +176,9 @@ class _Weighed:
         one = self.mean(what, np.eye(self.question.k)[place], interval, (0.0, 1.0))
         if not isinstance(one, normal.ClusterEstimate):
             return replace(one, warning=self.few(place))
-        channel, told = self.question.channel, interval.told_by(self.weights)
+        channel, message = self.question.channel, interval.told_by(self.weights)
         q = float(channel.phi), float(channel.theta)
-        _, low, high = effective_sample_size.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, told)
+        _, low, high = effective_sample_size.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, message)
         return replace(one, low=low, high=high)
 
     def mean(self, what: str, scores: _Floats, interval: Interval, bounds: tuple[float, float]) -> Estimate:
@@ -196,12 +196,12 @@ class _Weighed:
 def _checked(weights: NDArray[np.floating] | Sequence[float], n: int | None = None) -> _Floats:
     """The weights, the largest 1: only their ratios matter, and the squares of very large ones would be infinite."""
     try:
-        found = np.asarray(weights)
+        result = np.asarray(weights)
     except ValueError:
-        found = np.empty(0, dtype=object)
-    if found.dtype.kind not in "biuf":
+        result = np.empty(0, dtype=object)
+    if result.dtype.kind not in "biuf":
         raise EstimateError("weights must be numbers, one a report, in one list; these are not")
-    w = found.astype(np.float64)
+    w = result.astype(np.float64)
     if w.ndim != 1 or (n is not None and len(w) != n):
         raise EstimateError(f"weights must be one number a report{'' if n is None else f', {n:,} in all'}, got the shape {w.shape}")
     if not np.isfinite(w).all() or (w < 0).any() or not (w > 0).any():
