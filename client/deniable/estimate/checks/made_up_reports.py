@@ -179,20 +179,20 @@ class _Design:
     def dimension(self) -> int:
         return sum(place.item.channel.outputs - 1 for place in self.places)
 
-    def chance_of_eigenvalue(self, seen: float) -> float:
+    def chance_of_eigenvalue(self, observed: float) -> float:
         """At most this, for honest reports."""
-        over = seen / self.mu
+        over = observed / self.mu
         if over <= 1:
             return 1.0
         return min(1.0, self.dimension * math.exp(-self.n * self.mu / self.longest * (over * math.log(over) - over + 1)))
 
-    def chance_of_option(self, seen: float) -> float:
+    def chance_of_option(self, observed: float) -> float:
         """The same for the mean of T^2."""
         square, mean = self.option_square, self.option_mean**2
-        if seen <= square + mean:
+        if observed <= square + mean:
             return 1.0
-        u = (square + math.sqrt(square**2 + 4 * seen * mean)) / (2 * seen)  # 1 - 2 a s^2 of the best a
-        return math.exp(self.n * (-(1 - u) / (2 * square) * (seen - mean / u) - math.log(u) / 2))
+        u = (square + math.sqrt(square**2 + 4 * observed * mean)) / (2 * observed)  # 1 - 2 a s^2 of the best a
+        return math.exp(self.n * (-(1 - u) / (2 * square) * (observed - mean / u) - math.log(u) / 2))
 
     @cached_property
     def shows_from(self) -> float:

@@ -79,15 +79,15 @@ def collected(
     return Collected(variable, design.name, len(codes), _epsilon(design), tuple(result))
 
 
-def _interval(n: int, population: int | None, design: Design | RowDesigns | CategoryDesign, wanted: Interval) -> Interval:
+def _interval(n: int, population: int | None, design: Design | RowDesigns | CategoryDesign, requested: Interval) -> Interval:
     """Of a population of known size, what `Interval` knows as people of whom some were drawn: their coins, and the draw."""
     if population is None:
-        return wanted
+        return requested
     if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < n:
         raise EstimateError(f"population must be a whole number of people, at least the {n:,} who reported, got {population!r}")
-    if isinstance(design, RowDesigns) or wanted.target != "population":
+    if isinstance(design, RowDesigns) or requested.target != "population":
         raise EstimateError("population needs one design for all rows, and the target population")
-    return Interval(wanted.confidence, wanted.method, "respondents", everybody=int(population))
+    return Interval(requested.confidence, requested.method, "respondents", everybody=int(population))
 
 
 def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> tuple[_Floats, _Floats]:

@@ -109,11 +109,11 @@ class _Coins:
         return np.asarray(_hypergeometric(holders.T, m[:, None], self) @ np.exp(holders * own + (self.n - holders) * other))
 
 
-def _hypergeometric(drawn: _Floats, m: _Floats, coins: _Coins) -> _Floats:
+def _hypergeometric(holders: _Floats, m: _Floats, coins: _Coins) -> _Floats:
     """The chance that so many of the m holders are among the n that were asked, the two shapes broadcast."""
     rest, n = coins.everybody - m, coins.n
-    possible = (drawn <= m) & (n - drawn <= rest)
-    capped, missed = np.where(possible, drawn, 0.0), np.where(possible, n - drawn, 0.0)
+    possible = (holders <= m) & (n - holders <= rest)
+    capped, missed = np.where(possible, holders, 0.0), np.where(possible, n - holders, 0.0)
     logs = _log_choose(m, capped) + _log_choose(rest, missed) - _log_choose(np.float64(coins.everybody), np.float64(n))
     return np.where(possible, np.exp(np.where(possible, logs, 0.0)), 0.0)
 

@@ -122,13 +122,13 @@ def chi_squared(what: str, statistic: float, df: int) -> HypothesisTest:
     return HypothesisTest(what, float(statistic), df, float(scipy.special.chdtrc(df, statistic)))
 
 
-def by_f(found: HypothesisTest, f: float, first: float, second: float) -> HypothesisTest:
+def by_f(test: HypothesisTest, f: float, first: float, second: float) -> HypothesisTest:
     """Returns the test with the p-value of F = f with so many degrees of freedom; by chi-squared where the second are infinite."""
     if math.isinf(second):
         by = f"chi-squared {first * f:.4g} with {first:.4g} df"
-        return replace(found, p_value=float(scipy.special.chdtrc(first, first * f)), reference=by)
+        return replace(test, p_value=float(scipy.special.chdtrc(first, first * f)), reference=by)
     by = f"F {f:.4g} with {first:.4g} and {second:.6g} df"
-    return replace(found, p_value=float(scipy.special.fdtrc(first, second, f)), reference=by)
+    return replace(test, p_value=float(scipy.special.fdtrc(first, second, f)), reference=by)
 
 
 def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: float, highest: float) -> tuple[_Floats, _Floats]:

@@ -59,27 +59,27 @@ def removal(shares: _Floats, channels: Sequence[Channel], zeros: NDArray[np.bool
     return result
 
 
-def _may_hold(survey: Survey, show_if: ShowIf, known: Question, answer: int) -> bool:
+def _may_hold(survey: Survey, show_if: ShowIf, other: Question, answer: int) -> bool:
     """Whether a condition may hold for somebody with this answer to an item."""
     if not isinstance(show_if, Condition):
         join = all if show_if.word == "all" else any
-        return join(_may_hold(survey, part, known, answer) for part in show_if.parts)
+        return join(_may_hold(survey, part, other, answer) for part in show_if.parts)
     item = next(question for question in survey.questions if question.id == show_if.question)
-    if known.id == item.id:
-        return known.categories[answer] in show_if.options
-    if item.labels and known.id in _ids(item) and answer:  # this option of a multiple choice was not chosen
-        return any(f"{item.id}[{option}]" != known.id for option in show_if.options)
-    return item.show_if is None or item.id == _question_of(survey, known).id or _may_hold(survey, item.show_if, known, answer)
+    if other.id == item.id:
+        return other.categories[answer] in show_if.options
+    if item.labels and other.id in _ids(item) and answer:  # this option of a multiple choice was not chosen
+        return any(f"{item.id}[{option}]" != other.id for option in show_if.options)
+    return item.show_if is None or item.id == _question_of(survey, other).id or _may_hold(survey, item.show_if, other, answer)
 
 
-def _holds(survey: Survey, show_if: ShowIf, known: Question, answer: int) -> bool:
+def _holds(survey: Survey, show_if: ShowIf, other: Question, answer: int) -> bool:
     """Whether a condition holds for everybody with this answer to an item."""
     if not isinstance(show_if, Condition):
         join = all if show_if.word == "all" else any
-        return join(_holds(survey, part, known, answer) for part in show_if.parts)
-    if known.id == show_if.question:
-        return known.categories[answer] in show_if.options
-    return answer == 0 and known.id in [f"{show_if.question}[{option}]" for option in show_if.options]
+        return join(_holds(survey, part, other, answer) for part in show_if.parts)
+    if other.id == show_if.question:
+        return other.categories[answer] in show_if.options
+    return answer == 0 and other.id in [f"{show_if.question}[{option}]" for option in show_if.options]
 
 
 def _question_of(survey: Survey, item: Question) -> Question:

@@ -99,9 +99,9 @@ def _bounded(value: Any) -> Any:
     return None if isinstance(value, float) and math.isinf(value) else value
 
 
-def _given(made: str, path: str | Path | None) -> str | None:
+def _given(result: str, path: str | Path | None) -> str | None:
     if path is None:
-        return made
+        return result
     with open(path, "w", encoding="utf-8", newline="") as file:  # a CSV's line ends stay as they are
-        file.write(made)
+        file.write(result)
     return None

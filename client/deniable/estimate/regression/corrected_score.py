@@ -69,13 +69,13 @@ def fit(request: Request) -> Coefficients:
     )
 
 
-def _refuse_few(asked: int, terms: int, perturbed: bool) -> None:
-    if asked < terms + FEWEST:
-        rule = f"a linear model must have at least {FEWEST} respondents more than terms, got {asked} and {terms}"
-        raise failures.too_few(asked, terms + FEWEST, terms, rule)
-    if perturbed and asked < terms * FEWEST_PERTURBED:
+def _refuse_few(item: int, terms: int, perturbed: bool) -> None:
+    if item < terms + FEWEST:
+        rule = f"a linear model must have at least {FEWEST} respondents more than terms, got {item} and {terms}"
+        raise failures.too_few(item, terms + FEWEST, terms, rule)
+    if perturbed and item < terms * FEWEST_PERTURBED:
         rule = f"a linear model with perturbed predictors must have at least {FEWEST_PERTURBED} respondents for each of its {terms} terms"
-        raise failures.too_few(asked, terms * FEWEST_PERTURBED, terms, f"{rule}, got {asked}")
+        raise failures.too_few(item, terms * FEWEST_PERTURBED, terms, f"{rule}, got {item}")
 
 
 def _solve(

@@ -177,13 +177,13 @@ class _People:
     w: _Floats
 
     @classmethod
-    def of(cls, found: Likelihood) -> _People:
-        terms = found.terms
+    def of(cls, fit: Likelihood) -> _People:
+        terms = fit.terms
         _, first = np.unique(terms.public_kind, return_index=True)
         frame, kinds = terms.everywhere()
-        pi = likelihood.distribution(found.reports, found.maximum.parameters)[first]
-        weight = np.bincount(terms.public_kind, found.reports.count, minlength=len(terms.public)).astype(np.float64)
-        return cls(found, frame, kinds, pi, weight, found.reports.w[first])
+        pi = likelihood.distribution(fit.reports, fit.maximum.parameters)[first]
+        weight = np.bincount(terms.public_kind, fit.reports.count, minlength=len(terms.public)).astype(np.float64)
+        return cls(fit, frame, kinds, pi, weight, fit.reports.w[first])
 
 
 def _contrasts(people: _People) -> Iterator[_Contrast]:
@@ -256,10 +256,10 @@ def _averaged(people: _People, contrast: _Contrast) -> tuple[_Floats, _Floats]:
     return values, np.sqrt(variances)
 
 
-def _chances(found: Likelihood, x: _Floats) -> tuple[_Floats, _Floats]:
+def _chances(fit: Likelihood, x: _Floats) -> tuple[_Floats, _Floats]:
     """The chances at these rows of the basis, shape (n, K), and their gradient in beta, (n, K, coefficients)."""
-    reports, scaled = found.reports, x
-    eta = scaled @ reports.slopes(found.maximum.parameters).T
+    reports, scaled = fit.reports, x
+    eta = scaled @ reports.slopes(fit.maximum.parameters).T
     mu = reports.family.chances(eta)
     by_eta = mu[..., None] * reports.family.scores(eta, mu)
     gradient = (by_eta[..., None] * scaled[:, None, None, :]).reshape(*mu.shape, -1)

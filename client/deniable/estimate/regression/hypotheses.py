@@ -113,18 +113,18 @@ def goodness(fit: Coefficients) -> HypothesisTest:
     )
 
 
-def _chances(found: Likelihood, each: Sequence[PerturbedVariable]) -> _Floats:
+def _chances(fit: Likelihood, each: Sequence[PerturbedVariable]) -> _Floats:
     """The chance of every combination of reports at every public value, shape (Z, combinations)."""
     rows = np.array(list(itertools.product(*(range(one.n) for one in each))), dtype=np.int64)
     *predictors, outcome = (one.of(rows[:, j]) for j, one in enumerate(each))
-    order = [outcome.categories.index(category) for category in found.outcomes]
+    order = [outcome.categories.index(category) for category in fit.outcomes]
     latent = cells.latent_cells(predictors, outcome, order)
     result = []
-    for kind in range(len(found.terms.public)):
-        (place, *_) = np.flatnonzero(found.terms.public_kind == kind)
-        x, w = (np.repeat(part[[place]], len(rows), axis=0) for part in (found.reports.x, found.reports.w))
-        reports = replace(found.reports, count=np.ones(len(rows)), x=x, w=w, a=latent.a, b=latent.b)
-        result.append(likelihood.reported(reports, found.maximum.parameters))
+    for kind in range(len(fit.terms.public)):
+        (place, *_) = np.flatnonzero(fit.terms.public_kind == kind)
+        x, w = (np.repeat(part[[place]], len(rows), axis=0) for part in (fit.reports.x, fit.reports.w))
+        reports = replace(fit.reports, count=np.ones(len(rows)), x=x, w=w, a=latent.a, b=latent.b)
+        result.append(likelihood.reported(reports, fit.maximum.parameters))
     return np.array(result)
 
 
@@ -147,15 +147,15 @@ def _plain(fit: Coefficients, what: str, instead: str) -> Likelihood:
     return fit.likelihood
 
 
-def _places(found: Coefficients, terms: Sequence[str]) -> list[int]:
+def _places(fit: Coefficients, terms: Sequence[str]) -> list[int]:
     """Where the coefficients of these terms are. Raises EstimateError."""
-    parts, columns = found.layout.parts, found.layout.names
+    parts, columns = fit.layout.parts, fit.layout.names
     if not terms:
         raise EstimateError("at least one term must be named")
     if unknown := [name for name in terms if name not in parts and name not in columns]:
         raise EstimateError(f"the term must be one of {', '.join(dict.fromkeys([*parts, *columns]))}, got {unknown[0]!r}")
     target = {column for name in terms for column in parts.get(name, [name])}
-    if not (places := [place for place, (_, name) in enumerate(found.names) if name in target]):
+    if not (places := [place for place, (_, name) in enumerate(fit.names) if name in target]):
         raise EstimateError("an ordinal model has no intercept to be tested")
     return places
 

@@ -57,25 +57,25 @@ class Regression(Tabular):
     converged: bool = True
 
     @classmethod
-    def build(cls, found: Coefficients) -> Regression:
+    def build(cls, figures: Coefficients) -> Regression:
         """Names the numbers, and says how they were found."""
-        request, index, fit = found.request, _index(found.names), found.likelihood
+        request, index, fit = figures.request, _index(figures.names), figures.likelihood
         return cls(
             formula=request.formula,
             model=request.model,
-            outcome=found.outcome,
-            params=_series(found.params, index, "coef"),
-            covariance=_frame(found.covariance, index),
+            outcome=figures.outcome,
+            params=_series(figures.params, index, "coef"),
+            covariance=_frame(figures.covariance, index),
             errors=request.errors,
-            df=found.df,
-            nobs=found.nobs,
-            asked=found.asked,
-            answered=found.answered,
+            df=figures.df,
+            nobs=figures.nobs,
+            asked=figures.asked,
+            answered=figures.answered,
             llf=None if fit is None else fit.maximum.at.llf,
             convergence=f"converged in {fit.maximum.steps} Newton steps from fixed starting values" if fit else "in closed form",
             latent=None if fit is None else fit.latent,
-            weighted=found.weighted,
-            fitted=found,
+            weighted=figures.weighted,
+            fitted=figures,
         )
 
     @property

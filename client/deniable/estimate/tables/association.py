@@ -54,7 +54,7 @@ def independence(table: Crosstab) -> HypothesisTest:
         return replace(result, warning=few.test(_unseen(table)))
     margins = [pseudo_answers.possible(margin) for margin in _margins(table)]
     draws = bootstrap.tables(margins, table.channels, table.n, bootstrap.generator())
-    p_value = bootstrap.p_value(result.statistic, lambda drawn: _statistic(drawn, table), draws)
+    p_value = bootstrap.p_value(result.statistic, lambda reports: _statistic(reports, table), draws)
     return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 

@@ -99,9 +99,9 @@ def _scores(given: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
     return np.where(present, scores - (np.nanmin(scores) + np.nanmax(scores)) / 2, 0.0), present.astype(np.float64)
 
 
-def _pearson(what: str, n: int, found: tuple[_Floats, _Floats], interval: Interval) -> Estimate:
+def _pearson(what: str, n: int, figures: tuple[_Floats, _Floats], interval: Interval) -> Estimate:
     """From the sums of 1, x, y, x^2, y^2 and xy over those who have both, shape (6,), and their covariance, (6, 6)."""
-    sums, covariance = found
+    sums, covariance = figures
     if not sums[0] > 0:
         raise EstimateError(f"{what}: too few are estimated to have answered")
     _, mx, my, mxx, myy, mxy = (sums / sums[0]).tolist()

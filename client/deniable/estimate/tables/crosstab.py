@@ -286,10 +286,10 @@ def joint(
     return _table(axes, len(parts[0]), counts.count_together(parts), replace(interval, everybody=len(bits)))
 
 
-def _labels(name: str, wanted: str | Sequence[str]) -> list[str]:
-    labels = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, Iterable) else []
+def _labels(name: str, options: str | Sequence[str]) -> list[str]:
+    labels = [options] if isinstance(options, str) else list(options) if isinstance(options, Iterable) else []
     if not labels:
-        raise EstimateError(f"the options of question {name} must be one or several, as text, got {wanted!r}")
+        raise EstimateError(f"the options of question {name} must be one or several, as text, got {options!r}")
     return labels
 
 
@@ -337,25 +337,25 @@ def _wider(n: int, interval: Interval, low: _Floats, high: _Floats) -> tuple[_Fl
 
 
 def linear_table(
-    axes: Sequence[Axis], counted: tuple[int, NDArray[np.int64], NDArray[np.bool_]], found: Linear, interval: Interval
+    axes: Sequence[Axis], counted: tuple[int, NDArray[np.int64], NDArray[np.bool_]], linear: Linear, interval: Interval
 ) -> LinearTable:
     """A table of these shares. counted: the reports, those with all bits of a cell set, and which cells cannot be."""
     (n, together, zeros), channels = counted, tuple(axis.channel for axis in axes)
-    cells = found.shares.reshape(together.shape)
-    error = np.sqrt(np.maximum(found.variances, NO_VARIANCE)).reshape(together.shape)
+    cells = linear.shares.reshape(together.shape)
+    error = np.sqrt(np.maximum(linear.variances, NO_VARIANCE)).reshape(together.shape)
     low, high = normal.limits(cells, error * normal.stretch(interval), interval.confidence, 0.0, 1.0)
     inside, outside = pseudo_answers.cell_moments(cells, channels)
     few = np.minimum(together, n - together) < ENOUGH
     for cell in zip(*np.nonzero((few | math.isfinite(interval.df)) & ~zeros), strict=True):
         moments = inside, float(outside[cell])
-        size = effective_sample_size.size(float(cells[cell]), float(error[cell] ** 2), found.effective, moments, interval)
+        size = effective_sample_size.size(float(cells[cell]), float(error[cell] ** 2), linear.effective, moments, interval)
         low[cell], high[cell] = equivalent.limits(float(cells[cell]), int(size), moments, interval)
     for part in (error, low, high):
         part[zeros] = 0.0
     names, on_grid = tuple(axis.name for axis in axes), tuple(axis.name for axis in axes if axis.on_grid)
     selected = tuple(axis.options for axis in axes)
     figures, optional = (n, cells, error, low, high, interval, on_grid, together), tuple(axis.name for axis in axes if axis.optional)
-    return LinearTable(names, selected, channels, *figures, found, zeros, optional=optional)
+    return LinearTable(names, selected, channels, *figures, linear, zeros, optional=optional)
 
 
 def _without_impossible(

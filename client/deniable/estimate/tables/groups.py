@@ -169,16 +169,16 @@ def comparisons(question: Question, others: int) -> int:
     return max(1, others) * ((len(question.items) if question.labels else _counted(question)) + (question.scores is not None))
 
 
-def against(reference: str, question: Question, interval: Interval, others: int, found: Mapping[str, GroupFigures]) -> GroupDifferences:
+def against(reference: str, question: Question, interval: Interval, others: int, figures: Mapping[str, GroupFigures]) -> GroupDifferences:
     """The differences of the figures that `figures_of` gave of each group."""
-    pairs = [(group, reference) for group in found if group != reference]
-    return _differences(reference, question, interval, comparisons(question, others), _rows(pairs, found))
+    pairs = [(group, reference) for group in figures if group != reference]
+    return _differences(reference, question, interval, comparisons(question, others), _rows(pairs, figures))
 
 
-def every_pair(question: Question, interval: Interval, found: Mapping[str, GroupFigures]) -> GroupDifferences:
+def every_pair(question: Question, interval: Interval, figures: Mapping[str, GroupFigures]) -> GroupDifferences:
     """The same, each group less every one before it."""
-    pairs = [(group, before) for before, group in combinations(found, 2)]
-    rows = _rows(pairs, found)
+    pairs = [(group, before) for before, group in combinations(figures, 2)]
+    rows = _rows(pairs, figures)
     return _differences("", question, interval, max(1, sum(row.difference is not None for row in rows)), rows)
 
 
@@ -186,10 +186,10 @@ def _differences(reference: str, question: Question, interval: Interval, size: i
     return GroupDifferences(question.id, reference, interval.confidence, interval.target, size, tuple(rows))
 
 
-def _rows(pairs: Iterable[tuple[str, str]], found: Mapping[str, GroupFigures]) -> list[GroupDifference]:
+def _rows(pairs: Iterable[tuple[str, str]], figures_by_group: Mapping[str, GroupFigures]) -> list[GroupDifference]:
     rows = []
     for group, reference in pairs:
-        figures, first = found[group], found[reference]
+        figures, first = figures_by_group[group], figures_by_group[reference]
         if figures.mean and first.mean:
             rows.append(GroupDifference(group, reference, "", _apart(estimate_of(figures.mean), estimate_of(first.mean))))
         both = zip(figures.shares, first.shares, strict=True)

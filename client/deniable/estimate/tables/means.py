@@ -140,10 +140,10 @@ def ratio_about(
     return replace(result, estimate=result.estimate + middle, low=low, high=high)
 
 
-def _wider(found: Estimate, interval: Interval, bounds: tuple[float, float]) -> tuple[float, float]:
+def _wider(figures: Estimate, interval: Interval, bounds: tuple[float, float]) -> tuple[float, float]:
     """Limits about the respondents themselves, half a report farther apart on either side, as those of a table's cells."""
-    half = (bounds[1] - bounds[0]) / 2 / found.n if interval.sampling(found.n) < 1 else 0.0
-    return max(found.low - half, bounds[0]), min(found.high + half, bounds[1])
+    half = (bounds[1] - bounds[0]) / 2 / figures.n if interval.sampling(figures.n) < 1 else 0.0
+    return max(figures.low - half, bounds[0]), min(figures.high + half, bounds[1])
 
 
 def _covariance(weights: _Floats, shares: _Floats, ones: NDArray[np.int64], n: int, channel: Channel, interval: Interval) -> _Floats:
@@ -182,11 +182,11 @@ def quantile(
     return without_weak_value(quantile_of(item, n, (fitted, shares, variances), (q, order), interval, exact), item, order, ones)
 
 
-def without_weak_value(found: Quantile, asked: Question, order: NDArray[np.intp], ones: NDArray[np.int64]) -> Quantile:
+def without_weak_value(figures: Quantile, item: Question, order: NDArray[np.intp], ones: NDArray[np.int64]) -> Quantile:
     """The quantile without its number where too few reports name another bin than the one that is named most."""
-    if found.value is None or not few.scores(ones, np.isin(np.arange(asked.k), order), asked.channel):
-        return found
-    return replace(found, value=None, value_low=None, value_high=None)
+    if figures.value is None or not few.scores(ones, np.isin(np.arange(item.k), order), item.channel):
+        return figures
+    return replace(figures, value=None, value_low=None, value_high=None)
 
 
 def order_for(survey: Survey, question: str, q: float, leave_out: Sequence[str]) -> NDArray[np.intp]:
@@ -204,9 +204,9 @@ def order_for(survey: Survey, question: str, q: float, leave_out: Sequence[str])
 
 
 def quantile_of(
-    asked: Question,
+    item: Question,
     n: int,
-    found: tuple[_Floats, _Floats, Callable[[_Floats], Sequence[float] | _Floats]],
+    figures: tuple[_Floats, _Floats, Callable[[_Floats], Sequence[float] | _Floats]],
     which: tuple[float, NDArray[np.intp]],
     interval: Interval,
     exact: tuple[int, int] | None = None,
@@ -215,21 +215,21 @@ def quantile_of(
 
     exact: places in the order that the limits are as far apart as, at least (`_exact_limits`).
     """
-    (fitted, shares, variances), (q, order) = found, which
+    (fitted, shares, variances), (q, order) = figures, which
     reached = np.cumsum(fitted[order]) >= q * fitted[order].sum() * (1 - 1e-12)
     low, high = _limits(shares, variances, order, q, interval)
     if exact is not None:
         low, high = min(low, exact[0]), max(high, exact[1])
-    option, first, last = (asked.categories[order[place]] for place in (int(reached.argmax()), low, high))
-    by_option = Quantile(asked.id, q, n, option, first, last, interval.confidence, interval.target)
-    edges = interpolated.edges_of(asked, order.tolist())
+    option, first, last = (item.categories[order[place]] for place in (int(reached.argmax()), low, high))
+    by_option = Quantile(item.id, q, n, option, first, last, interval.confidence, interval.target)
+    edges = interpolated.edges_of(item, order.tolist())
     if edges is None:
         return by_option
 
     def sums(weights: _Floats) -> tuple[float, float]:
         return float(weights @ shares), interval.quantile * math.sqrt(max(0.0, float(variances(weights[None, :])[0])))
 
-    value_low, value_high = interpolated.limits(sums, order, asked.k, edges, q)
+    value_low, value_high = interpolated.limits(sums, order, item.k, edges, q)
     if exact is not None:
         value_low, value_high = min(value_low, edges[low][1]), max(value_high, edges[high][0])
     return replace(by_option, value=interpolated.point(fitted[order], edges, q), value_low=value_low, value_high=value_high)
@@ -256,7 +256,7 @@ def _limits(
 
 
 def _exact_limits(
-    asked: Question, n: int, ones: NDArray[np.int64], which: tuple[float, NDArray[np.intp]], interval: Interval
+    item: Question, n: int, ones: NDArray[np.int64], which: tuple[float, NDArray[np.intp]], interval: Interval
 ) -> tuple[int, int] | None:
     """Places of the limits by exact binomial tests of each cumulative share; None where its reports are no binomial count.
 
@@ -264,16 +264,16 @@ def _exact_limits(
     that are alike have too small an error by the normal distribution: of 3 people in 3 options, 87% of limits held the truth.
     """
     q, order = which
-    channel = asked.channel
-    if channel.d != 1 or len(order) != asked.k or interval.target != "population" or isinstance(channel, Window):
+    channel = item.channel
+    if channel.d != 1 or len(order) != item.k or interval.target != "population" or isinstance(channel, Window):
         return None
     phi, theta = float(channel.phi), float(channel.theta)
-    count, among = np.cumsum(ones[order])[:-1], np.arange(1, asked.k)
+    count, among = np.cumsum(ones[order])[:-1], np.arange(1, item.k)
     rate = q * (theta + (among - 1) * phi) + (1 - q) * among * phi  # where the share up to here is q
     tail = interval.alpha / 2
     may_reach = np.flatnonzero(scipy.special.bdtr(count, n, rate) >= tail)
     may_miss = np.flatnonzero(np.where(count > 0, scipy.special.bdtrc(count - 1, n, rate), 1.0) >= tail)
-    low = int(may_reach[0]) if may_reach.size else asked.k - 1
+    low = int(may_reach[0]) if may_reach.size else item.k - 1
     return low, int(may_miss[-1]) + 1 if may_miss.size else 0
 
 

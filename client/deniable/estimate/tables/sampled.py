@@ -30,39 +30,39 @@ _Floats = NDArray[np.float64]
 KNOWN = "taken as known, from the margins of the sample: no estimate"
 
 
-def adjusted_shares(drawn: SampledReports, question: Question) -> _Floats:
+def adjusted_shares(reports: SampledReports, question: Question) -> _Floats:
     """Shares that are possible, shape (k,): see `shrinkage`. As of so many reports of people drawn alone as would have the same errors."""
-    result, (phi, theta) = drawn.linear(question.id), (float(question.channel.phi), float(question.channel.theta))
+    result, (phi, theta) = reports.linear(question.id), (float(question.channel.phi), float(question.channel.theta))
     rates = np.clip(phi + (theta - phi) * result.shares, 0.0, 1.0)
     spread = float((rates * (1 - rates)).sum()) / (theta - phi) ** 2
     n = max(1.0, spread / max(float(result.variances.sum()), NO_VARIANCE))
     return adjusted(rates * n, n, phi, theta)
 
 
-def shares(drawn: SampledReports, question: Question, interval: Interval) -> tuple[Share, ...]:
+def shares(reports: SampledReports, question: Question, interval: Interval) -> tuple[Share, ...]:
     """The share of each of a question's options of which there are shares. Raises EstimateError where nobody was asked."""
-    result, interval = drawn.linear(question.id), drawn.about(interval)
-    _, n, ones = counts.counts(drawn.survey, drawn.tally, question.id)
+    result, interval = reports.linear(question.id), reports.about(interval)
+    _, n, ones = counts.counts(reports.survey, reports.tally, question.id)
     q = float(question.channel.phi), float(question.channel.theta)
     first, unknown = question.k - len(question.shared), ones.size - len(question.shared)
     rows = zip(result.shares[first:].tolist(), result.variances[first:].tolist(), ones[unknown:].tolist(), strict=True)
     return tuple(_share(result, row, n, q, interval) for row in rows)
 
 
-def _share(found: Linear, row: tuple[float, float, int], n: int, q: tuple[float, float], interval: Interval) -> Share:
+def _share(figures: Linear, row: tuple[float, float, int], n: int, q: tuple[float, float], interval: Interval) -> Share:
     estimate, variance, ones = row
-    method, low, high = effective_sample_size.limits(estimate, variance, found.effective, q, interval)
+    method, low, high = effective_sample_size.limits(estimate, variance, figures.effective, q, interval)
     return Share(ones, n, estimate, variance**0.5, low, high, interval.confidence, method, interval.target)
 
 
-def table(drawn: SampledReports, a: str, b: str, interval: Interval, complete: bool = False) -> LinearTable:
+def table(reports: SampledReports, a: str, b: str, interval: Interval, complete: bool = False) -> LinearTable:
     """The joint shares of two questions. Raises EstimateError, also where a third one's shares are taken as known."""
-    questions, n, together = counts.pair_counts(drawn.survey, drawn.tally, a, b)
+    questions, n, together = counts.pair_counts(reports.survey, reports.tally, a, b)
     axes = [Axis.of(question) for question in questions]
-    result, zeros = drawn.linear(a, b), impossible(drawn.survey, a, b, complete)
+    result, zeros = reports.linear(a, b), impossible(reports.survey, a, b, complete)
     if zeros.any():
         result = result.sums(removal(result.shares.reshape(zeros.shape), [question.channel for question in questions], zeros))
-    return replace(linear_table(axes, (n, together, zeros), result, drawn.about(interval)), origin=drawn.origin)
+    return replace(linear_table(axes, (n, together, zeros), result, reports.about(interval)), origin=reports.origin)
 
 
 def independence(table: LinearTable, what: str) -> HypothesisTest:
@@ -90,40 +90,40 @@ def independence(table: LinearTable, what: str) -> HypothesisTest:
     return normal.by_f(normal.chi_squared(what, m * statistic, m), statistic / wider**2, first, first * df)
 
 
-def between_options(drawn: SampledReports, question: str, one: str, other: str, interval: Interval) -> Estimate:
+def between_options(reports: SampledReports, question: str, one: str, other: str, interval: Interval) -> Estimate:
     """The share of option `one` of a question less that of option `other`; as `differences.between_options`. Raises EstimateError."""
-    item, n, ones = counts.counts(drawn.survey, drawn.tally, question)
+    item, n, ones = counts.counts(reports.survey, reports.tally, question)
     applicability.require_shares("difference of two options", item)
     i, j = counts.option_index(item, one), counts.option_index(item, other)
     if i == j:
         raise EstimateError(f"the two options must differ, got {one!r} twice")
-    apart = drawn.linear(question).sums((np.eye(item.k)[i] - np.eye(item.k)[j])[None, :])
+    apart = reports.linear(question).sums((np.eye(item.k)[i] - np.eye(item.k)[j])[None, :])
     value, variance = float(apart.shares[0]), max(float(apart.variances[0]), NO_VARIANCE)
-    result = normal.limited(f"{item.id}: {one} less {other}", n, value, variance, drawn.about(interval), (-1.0, 1.0))
-    return replace(result, warning=few.bits(int(min(ones[i], ones[j])), n), origin=drawn.origin)
+    result = normal.limited(f"{item.id}: {one} less {other}", n, value, variance, reports.about(interval), (-1.0, 1.0))
+    return replace(result, warning=few.bits(int(min(ones[i], ones[j])), n), origin=reports.origin)
 
 
-def mean(drawn: SampledReports, question: str, scores: Sequence[float | None] | _Floats, interval: Interval) -> Estimate:
+def mean(reports: SampledReports, question: str, scores: Sequence[float | None] | _Floats, interval: Interval) -> Estimate:
     """The mean of a question's scores; as `means.mean`. Raises EstimateError."""
-    values, counted, shares = _scored(drawn, question, scores)
-    n = counts.counts(drawn.survey, drawn.tally, question)[1]
-    what, bounds, interval = f"mean of {question}", (float(values[counted].min()), float(values[counted].max())), drawn.about(interval)
+    values, counted, shares = _scored(reports, question, scores)
+    n = counts.counts(reports.survey, reports.tally, question)[1]
+    what, bounds, interval = f"mean of {question}", (float(values[counted].min()), float(values[counted].max())), reports.about(interval)
     if counted.all():
         result = shares.sums(values[None, :])
         output = normal.limited(what, n, float(result.shares[0]), float(result.variances[0]), interval, bounds)
-        return replace(output, origin=replace(drawn.origin, question=question))
+        return replace(output, origin=replace(reports.origin, question=question))
     middle, weights = means.about_middle(values, counted)
     over, under = shares.sums(weights).shares.tolist()
     output = means.ratio_about(middle, what, n, (over, under), shares.covariance_of(weights), interval, bounds)
-    return replace(output, origin=replace(drawn.origin, question=question))
+    return replace(output, origin=replace(reports.origin, question=question))
 
 
-def line_of_mean(drawn: SampledReports, question: str, scores: Sequence[float | None] | _Floats) -> Linear:
+def line_of_mean(reports: SampledReports, question: str, scores: Sequence[float | None] | _Floats) -> Linear:
     """Returns the mean of a question's scores as a single figure, shape (1,): linearised, where some answers have no score.
 
     Raises EstimateError where too few are estimated to have answered.
     """
-    values, counted, shares = _scored(drawn, question, scores)
+    values, counted, shares = _scored(reports, question, scores)
     if counted.all():
         return shares.sums(values[None, :])
     middle, weights = means.about_middle(values, counted)
@@ -134,22 +134,22 @@ def line_of_mean(drawn: SampledReports, question: str, scores: Sequence[float | 
     return replace(line, shares=np.array([middle + over / under]))
 
 
-def _scored(drawn: SampledReports, question: str, scores: Sequence[float | None] | _Floats) -> tuple[_Floats, NDArray[np.bool_], Linear]:
+def _scored(reports: SampledReports, question: str, scores: Sequence[float | None] | _Floats) -> tuple[_Floats, NDArray[np.bool_], Linear]:
     """The scores with 0 in place of what is left out, which are not, and the shares, as far as rounding makes them random."""
-    item, n, ones = counts.counts(drawn.survey, drawn.tally, question)
+    item, n, ones = counts.counts(reports.survey, reports.tally, question)
     values, counted = means.checked_scores(scores, item)
     plain = pseudo_answers.invert(ones / n, [item.channel])
     rounding = respondents.about_mean(Interval(), 0, item, np.where(counted, values, np.nan), plain).rounding
-    return values, counted, drawn.linear(question, rounding=rounding)
+    return values, counted, reports.linear(question, rounding=rounding)
 
 
-def quantile(drawn: SampledReports, question: str, q: float, leave_out: Sequence[str], interval: Interval) -> Quantile:
+def quantile(reports: SampledReports, question: str, q: float, leave_out: Sequence[str], interval: Interval) -> Quantile:
     """A quantile of a question whose options stand in order; as `means.quantile`. Raises EstimateError."""
-    order = means.order_for(drawn.survey, question, q, leave_out)
-    item, n, ones = counts.counts(drawn.survey, drawn.tally, question)
-    result = drawn.linear(question)
-    figures = adjusted_shares(drawn, item), result.shares, lambda weights: result.sums(weights).variances
-    return means.without_weak_value(means.quantile_of(item, n, figures, (q, order), drawn.about(interval)), item, order, ones)
+    order = means.order_for(reports.survey, question, q, leave_out)
+    item, n, ones = counts.counts(reports.survey, reports.tally, question)
+    result = reports.linear(question)
+    figures = adjusted_shares(reports, item), result.shares, lambda weights: result.sums(weights).variances
+    return means.without_weak_value(means.quantile_of(item, n, figures, (q, order), reports.about(interval)), item, order, ones)
 
 
 def compare(first: SampledReports, second: SampledReports, question: str, interval: Interval) -> Comparison:
@@ -165,14 +165,14 @@ def compare(first: SampledReports, second: SampledReports, question: str, interv
     return Comparison(question, item.categories, apart, test)
 
 
-def same_shares(what: str, drawn: Sequence[SampledReports], question: Question) -> HypothesisTest:
+def same_shares(what: str, reports: Sequence[SampledReports], question: Question) -> HypothesisTest:
     """Whether two samples of other people have the same shares of a question: Wald's test, by an F distribution where clusters are few.
 
     F = (df - m + 1) / (df m) W with m and df - m + 1 degrees of freedom, df the smaller one of the two samples (E. Korn and B. Graubard,
     Am. Stat. 44 (1990)). Raises EstimateError where there are too few clusters for so many options.
     """
-    result = [one.linear(question.id) for one in drawn]
-    m, df, wider = question.k - 1, min(one.design.df for one in drawn), max(one.design.wider for one in drawn)
+    result = [one.linear(question.id) for one in reports]
+    m, df, wider = question.k - 1, min(one.design.df for one in reports), max(one.design.wider for one in reports)
     gap = (result[1].shares - result[0].shares)[:-1]
     statistic = float(gap @ np.linalg.solve(np.sum([one.covariance for one in result], axis=0)[:-1, :-1], gap))
     tested = normal.chi_squared(what, statistic, m)

@@ -56,7 +56,7 @@ def estimate(
     origin = draws.origin if draws else Origin(counts.people_of(tally), survey.digest)
     request = _Request(replace(interval, everybody=tally.n), level, origin, draws, _families(survey) if simultaneous else {})
     rows = tuple(row for place in survey.record.fields for row in _rows(survey, tally, place, request))
-    means = mean_rows(survey, tally, confidence=confidence, target=target, drawn=draws)
+    means = mean_rows(survey, tally, confidence=confidence, target=target, reports=draws)
     head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
     words = draws.words if draws else as_if_alone(survey, {} if isinstance(reports, Tally) else reports)
     return Results(*head, rows, simultaneous, means=means, made_up=made_up(survey, tally), sample=words)

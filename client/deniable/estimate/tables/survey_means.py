@@ -34,7 +34,7 @@ def mean_rows(
     items: Collection[Question] | None = None,
     confidence: float = 0.95,
     target: str = "population",
-    drawn: SampledReports | None = None,
+    reports: SampledReports | None = None,
 ) -> tuple[MeanRow, ...]:
     """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row that says why.
 
@@ -42,11 +42,11 @@ def mean_rows(
     """
     interval = Interval(confidence, target=target)
     scored = [(item, scores) for item in (survey.items if items is None else items) if (scores := scores_of(item)) is not None]
-    of_sample = [] if drawn is None else [item.id for item, _ in scored if drawn.takes_as_known(item.id)]
+    of_sample = [] if reports is None else [item.id for item, _ in scored if reports.takes_as_known(item.id)]
 
     def found(item: Question, scores: list[float | None]) -> Estimate:
-        if drawn is not None:
-            return sampled.mean(drawn, item.id, scores, interval)
+        if reports is not None:
+            return sampled.mean(reports, item.id, scores, interval)
         return mean(survey, tally, item.id, scores, confidence=interval.confidence, target=interval.target)
 
     return tuple(_row(tally, item, scores, interval, found) for item, scores in scored if item.id not in of_sample)

@@ -114,7 +114,7 @@ class Waves(Tabular):
 
 
 def compare_waves(
-    surveys: tuple[Survey, Survey], results: tuple[Results, Results], drawn: tuple[SampledReports, SampledReports] | None = None
+    surveys: tuple[Survey, Survey], results: tuple[Results, Results], reports: tuple[SampledReports, SampledReports] | None = None
 ) -> Waves:
     """What has changed in the questions that two surveys share: the same id, the same type, the same options in order, the same scores.
 
@@ -129,8 +129,8 @@ def compare_waves(
     shared = [name for name in before if name not in unlike]
     if not shared:
         raise EstimateError(f"surveys {first.id} and {second.id} share no question: none has the same id, type and options in both")
-    paired = clustered_waves.common(*drawn) if drawn else 0
-    changes = tuple(_changes(shared, results, drawn if paired else None))
+    paired = clustered_waves.common(*reports) if reports else 0
+    changes = tuple(_changes(shared, results, reports if paired else None))
     return Waves(*results, changes, tuple(unlike.items()), paired)
 
 
