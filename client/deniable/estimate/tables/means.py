@@ -106,7 +106,7 @@ def mean(
     values, counted = checked_scores(scores, item)
     shares, channel = pseudo_answers.invert(ones / n, [item.channel]), item.channel
     interval = respondents.about_mean(interval, tally.n, item, np.where(counted, values, np.nan), shares)
-    interval = interval.told_by_all(n) if interval.sampling(n) == 1 else interval
+    interval = interval.for_reports(n) if interval.sampling(n) == 1 else interval
     bounds = float(values[counted].min()), float(values[counted].max())
     what, warning = f"mean of {item.id}", few.scores(ones, counted, item.channel)
     origin = Origin(counts.people_of(tally), survey.digest, question=item.id)

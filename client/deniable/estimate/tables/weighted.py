@@ -176,7 +176,7 @@ class _Weighed:
         one = self.mean(what, np.eye(self.question.k)[place], interval, (0.0, 1.0))
         if not isinstance(one, normal.ClusterEstimate):
             return replace(one, warning=self.few(place))
-        channel, message = self.question.channel, interval.told_by(self.weights)
+        channel, message = self.question.channel, interval.for_weights(self.weights)
         q = float(channel.phi), float(channel.theta)
         _, low, high = effective_sample_size.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, message)
         return replace(one, low=low, high=high)
@@ -188,7 +188,7 @@ class _Weighed:
         squared = w**2 / w.sum() ** 2
         coins = float(squared.sum()) * pseudo_answers.variance_of(scores, self.typical, [channel], 0.0)
         sampling = interval.sampling(len(w))
-        interval = interval.told_by(w) if sampling == 1 else interval
+        interval = interval.for_weights(w) if sampling == 1 else interval
         variance = (1 - sampling) * coins + sampling * max(coins, float(squared @ (answers - value) ** 2))
         return normal.limited(what, len(w), value, variance, interval, bounds)
 
