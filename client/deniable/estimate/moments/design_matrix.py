@@ -1,6 +1,6 @@
-"""Any design as a matrix: P[i, j] = P(report i | true answer j), shape (k, k) or, one per respondent, (n, k, k).
+"""Design matrix of any randomization: P[i, j] = P(report i | true answer j), shape (k, k) or, one per respondent, (n, k, k).
 
-A column is what happens to one true answer, so columns add to 1.
+A column holds the probabilities for one true answer, so columns add to 1.
 """
 
 from __future__ import annotations
@@ -21,9 +21,15 @@ _ROUNDING = 1e-6  # of a column's sum, where probabilities are written with few 
 
 
 def checked_matrix(matrix: Any, k: int | None = None) -> _Floats:
-    """The matrix as floats. Raises EstimateError unless it is square, of probabilities, its columns add to 1, and it can be inverted.
+    """Returns the matrix as floats.
 
-    matrix: shape (k, k), or (n, k, k) for one per respondent. k: the number of categories it must have.
+    Args:
+        matrix: Shape (k, k), or (n, k, k) for one per respondent.
+        k: The number of categories that it must have.
+
+    Raises:
+        EstimateError: The matrix is not square, has other numbers than probabilities, has a column that does not add to 1, or cannot be
+            inverted.
     """
     try:
         result = np.asarray(matrix, dtype=np.float64)
@@ -42,7 +48,6 @@ def checked_matrix(matrix: Any, k: int | None = None) -> _Floats:
     condition = float(np.max(np.linalg.cond(result)))
     if not condition <= MAX_CONDITION:
         raise EstimateError(
-            "the design's matrix must tell the true answers apart: its condition number must be "
-            f"at most {MAX_CONDITION:g}, got {condition:g}"
+            f"the design's matrix must separate the true answers: its condition number must be at most {MAX_CONDITION:g}, got {condition:g}"
         )
     return result

@@ -1,12 +1,12 @@
-"""Shares of joint answers from a sample, and the covariance of their estimates.
+"""Linearised estimates of shares from a sample, and the covariance of their estimates.
 
-Everything is linear in a report's pseudo-answers u, of which each group's tally has the sum. A share is sum w u / sum w, with the weights
-w that known sizes and margins give; one report adds z = w (u - fit) / sum w to its error, where the fit is what the margins explain. These
-parts are added within each cluster, or taken person by person, and their spread within each stratum is the variance (the "ultimate
-cluster" of M. Hansen, W. Hurwitz and W. Madow, "Sample Survey Methods and Theory" (1953)). The coins are in the spread. Where a part f of a
-finite population was drawn, so much of the spread is no error, and of that the coins stay:
+Everything is linear in a report's pseudo-answers u, whose sums each group's tally has. A share is sum w u / sum w, with the weights
+w that known sizes and margins give; one report adds z = w (u - fit) / sum w to its error, where the fit is the part explained by the
+margins. These parts are added within each cluster, or taken person by person, and their spread within each stratum is the variance (the
+"ultimate cluster" of M. Hansen, W. Hurwitz and W. Madow, "Sample Survey Methods and Theory" (1953)). The spread includes the coins. If a
+part f of a finite population was drawn, this part of the spread is no error, except for the coins:
 
-    V = sum over strata of (1 - f) m / (m - 1) sum (z - mean z)^2  +  f (what the coins alone make of it)
+    V = sum over strata of (1 - f) m / (m - 1) sum (z - mean z)^2  +  f (the variance by the coins alone)
 """
 
 from __future__ import annotations
@@ -32,10 +32,16 @@ NO_VARIANCE = 1e-24  # of a sum of shares that is known
 
 @dataclass(frozen=True)
 class Linear:
-    """Shares in one order, shape (m,); their covariance, and that of the coins alone, shape (m, m).
+    """Shares in one order, shape (m,); their covariance, and the covariance by the coins alone, shape (m, m).
 
-    n: reports. effective: how many of one weight would say as much, were weights and answers unrelated (L. Kish (1965), section 11.7).
-    parts: what the reports of each of the design's groups add to the errors, shape (G, m); empty where there is no design.
+    Attributes:
+        n: Reports.
+        effective: The number of equally weighted reports with as much information, were weights and answers unrelated (L. Kish (1965),
+            section 11.7).
+        shares: The shares.
+        covariance: Their covariance.
+        coins: Their covariance by the coins alone.
+        parts: What the reports of each of the design's groups add to the errors, shape (G, m); empty without a design.
     """
 
     n: int
@@ -47,18 +53,18 @@ class Linear:
 
     @property
     def variances(self) -> _Floats:
-        """Of the shares, shape (m,); none less than the coins alone give."""
+        """The variances of the shares, shape (m,); none less than the coins alone give."""
         return np.maximum(0.0, np.maximum(np.diagonal(self.covariance), np.diagonal(self.coins)))
 
     def covariance_of(self, weights: _Floats) -> _Floats:
-        """Of sums of weights times these shares, shape (l, l) for weights of shape (l, m); nothing varies less than by its coins."""
+        """Returns the covariance of sums of weights times these shares, shape (l, l) for weights of shape (l, m); not below the coins."""
         result = pseudo_answers.at_least(weights @ self.coins @ weights.T, weights @ self.covariance @ weights.T)
         places = np.diag_indices(len(result))
         result[places] = np.maximum(result[places], NO_VARIANCE)
         return result
 
     def sums(self, weights: _Floats) -> Linear:
-        """Sums of weights times these shares, for weights of shape (l, m)."""
+        """Returns sums of weights times these shares, for weights of shape (l, m)."""
         covariance, coins = (weights @ matrix @ weights.T for matrix in (self.covariance, self.coins))
         parts = self.parts @ weights.T if self.parts.size else self.parts
         return replace(self, shares=weights @ self.shares, covariance=covariance, coins=coins, parts=parts)
@@ -66,7 +72,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class _Weighed:
-    """What is wanted of a table's cells, and how they are weighted.
+    """The requested shares of a table's cells, and their weights.
 
     outputs: shape (m, rest, b): what each cell adds to each of m shares; b: the answers to the question whose shares are known, else one.
     weights: of the groups. factors: by group and such answer, shape (G, b). fit: of the m, shape (G, b, m). total: of all weights.
@@ -79,15 +85,18 @@ class _Weighed:
     total: float
 
     def line(self, group: int) -> _Floats:
-        """What one report's pseudo-answers add to the errors, shape (m, cells)."""
+        """Returns what one report's pseudo-answers add to the errors, shape (m, cells)."""
         apart = self.outputs - self.fit[group].T[:, None, :]
         return np.asarray(self.weights[group] / self.total * (self.factors[group] * apart).reshape(len(self.outputs), -1))
 
 
 def linear(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None = None) -> Linear:
-    """The shares of the cells of one question or two, in row-major order, from the tallies of the design's groups.
+    """Returns the shares of the cells of one question or two, in row-major order, from the tallies of the design's groups.
 
-    rounding: as in `Totals`. Raises EstimateError, also for margins that the reports cannot be given, and for a third question.
+    rounding: as in `Totals`.
+
+    Raises:
+        EstimateError: A question is unknown, the reports cannot have the margins, or a table of three questions is needed.
     """
     table, outputs = _table(design, tallies, names, rounding)
     side = outputs.shape[-1]
@@ -112,8 +121,11 @@ def linear(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str],
 
 
 def _table(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None) -> tuple[Totals, _Floats]:
-    """The table of these questions and, last, of the one whose shares are known; and what is wanted of its cells, shape (m, rest, b)."""
-    present = design.known
+    """Returns the table of these questions, with the question of known shares last, and the requested sums of its cells.
+
+    The sums have shape (m, rest, b).
+    """
+    present = design.known_question
     every = [*(name for name in names if present is None or name != present.id), *([present.id] if present else [])]
     if len(every) > 2:
         raise EstimateError(
@@ -131,7 +143,7 @@ def _table(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str],
 
 
 def _errors(design: SampleDesign, table: Totals, weighed: _Weighed, sums: _Floats) -> tuple[_Floats, _Floats]:
-    """The covariance of the shares, and that of the coins alone. sums: `Linear.parts`."""
+    """Returns the covariance of the shares, and their covariance by the coins alone. sums: `Linear.parts`."""
     size, strata = len(weighed.outputs), len(design.parts)
     squares, coins = np.zeros((strata, size, size)), np.zeros((strata, size, size))
     for group in np.flatnonzero(table.n).tolist():
@@ -154,7 +166,7 @@ def _errors(design: SampleDesign, table: Totals, weighed: _Weighed, sums: _Float
 
 
 def _of_replicates(design: SampleDesign, table: Totals, weighed: _Weighed) -> _Floats:
-    """The covariance of the shares that each replicate gives. Raises EstimateError where one has no reports."""
+    """Returns the covariance of the shares that each replicate gives. Raises EstimateError if a replicate is without reports."""
     outputs = weighed.outputs.reshape(len(weighed.outputs), -1)
     reports = design.replicates @ table.n
     if not reports.all():
@@ -163,7 +175,7 @@ def _of_replicates(design: SampleDesign, table: Totals, weighed: _Weighed) -> _F
 
 
 def _of_people(sums: _Floats, squares: _Floats, people: float) -> tuple[_Floats, float]:
-    """What so many people's parts spread about their mean, from the sums of them and of their products; and how many they are."""
+    """Returns the spread of this many people's parts about their mean, from the sums of them and of their products; and their number."""
     if people < 2:
         raise EstimateError(f"sample: a stratum must have at least 2 reports, got {people:g}: one says nothing of how people differ")
     together = sums.sum(axis=0)
@@ -171,7 +183,7 @@ def _of_people(sums: _Floats, squares: _Floats, people: float) -> tuple[_Floats,
 
 
 def _of_clusters(sums: _Floats, clusters: NDArray[np.intp]) -> _Floats:
-    """The same of clusters, each with one or more of the groups."""
+    """Returns the spread of clusters' parts, each with one or more of the groups."""
     sampled = np.unique(clusters)
     each = np.array([sums[clusters == cluster].sum(axis=0) for cluster in sampled])
     apart = each - each.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Where nobody said how people were drawn: what the figures take for granted, and what groups as clusters would make of their intervals."""
+"""Default sampling assumption, as a note: what the figures assume without a sample, and how groups as clusters would widen intervals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ALONE = "everybody counts as drawn alone, whatever the group"
 
 
 def as_if_alone(survey: Survey, tallies: Mapping[str, Tally]) -> str:
-    """A line to stand beside figures of a survey with groups, empty of any other. tallies: by group, where they are known."""
+    """Returns a note for figures of a survey with groups, empty for any other. tallies: by group, if known."""
     if not survey.groups:
         return ""
     sampled = [tally for tally in tallies.values() if tally.n]
@@ -29,7 +29,7 @@ def as_if_alone(survey: Survey, tallies: Mapping[str, Tally]) -> str:
 
 
 def _widths(survey: Survey, tallies: list[Tally]) -> NDArray[np.float64]:
-    """How many times wider the interval of each stored bit's rate is with the groups as clusters, and so that of any share."""
+    """Returns how many times wider the interval of each stored bit's rate is with the groups as clusters, and so of any share."""
     ones = np.array([tally.ones for tally in tallies], dtype=np.float64)
     item = np.ones_like(ones)
     bits = [place for field in survey.record.fields for place in range(field.bits.start, field.bits.stop)]
