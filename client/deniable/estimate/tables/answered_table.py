@@ -1,7 +1,7 @@
 """Cross tables among those who answered all of their questions ("valid per cent"): ratios of the cells of the whole table.
 
-With p the cells of the whole table, P the sum of those of answers, and s = p / P, a cell of this table varies as the sum of
-D = (cell - s) / P over the whole one (delta method). Limits are those of a ratio (`association.conditional_share`).
+With p the cells of the whole table, P the sum over the cells of answers, and s = p / P, a cell of this table varies as the sum of
+D = (cell - s) / P over the whole one (delta method). Limits are as for a ratio (`association.conditional_share`).
 
 The test of independence compares the excesses e = s_ij - s_i. s_.j with the covariance that they would have, were the answers independent
 among those who answered: with V0 that covariance, e' V0^-1 e is chi-squared. Of a sample, and without the noise of impossible pairs, it
@@ -31,7 +31,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AnsweredTable(Crosstab):
-    """The joint shares of some questions among those who answered all of them; n are all reports.
+    """The joint shares of some questions among people who answered all of them; n counts all reports.
 
     whole: the table of everybody. places: 1 where a cell of the whole table, in row-major order, is part of a cell of this one, shape
     (cells, cells of the whole).
@@ -42,13 +42,13 @@ class AnsweredTable(Crosstab):
 
     @cached_property
     def derivatives(self) -> _Floats:
-        """Returns how each cell of this table varies with those of the whole one, same shape as places."""
+        """The derivatives of this table's cells by the whole table's, same shape as places."""
         every = self.places.sum(axis=0)
         return np.asarray((self.places - np.outer(self.shares.ravel(), every)) / float(every @ self.whole.shares.ravel()))
 
     @cached_property
     def covariance(self) -> _Floats:
-        """Of the cells' estimates, shape (cells, cells). Raises EstimateError for too many cells."""
+        """The covariance of the cells' estimates, shape (cells, cells). Raises EstimateError for too many cells."""
         return self.whole.covariance_of(*self.weights(self.derivatives))
 
     def weights(self, rows: _Floats) -> list[_Floats]:
@@ -56,15 +56,15 @@ class AnsweredTable(Crosstab):
         return [row.reshape(self.whole.shares.shape) for row in rows]
 
     def covariance_of(self, *weights: _Floats) -> _Floats:
-        """As of any table."""
+        """Returns the covariance of weighted sums of cells, as any table does."""
         return self.whole.covariance_of(*self.weights(np.array([w.ravel() for w in weights]) @ self.derivatives))
 
     def variance_of(self, weights: _Floats) -> float:
-        """As of any table."""
+        """Returns the variance of a weighted sum of cells, as any table does."""
         return float(self.covariance_of(weights)[0, 0])
 
     def share_of(self, inside: _Floats, what: str) -> Estimate:
-        """The share of the cells where `inside` is 1, not 0, among those who answered."""
+        """Returns the share of the cells where `inside` is 1, not 0, among people who answered."""
         return share_among(self.whole, *self._parts(inside), f"{what} among those who answered")
 
     def _parts(self, inside: _Floats) -> tuple[_Floats, _Floats]:
@@ -72,7 +72,7 @@ class AnsweredTable(Crosstab):
         return over, under
 
     def margin(self, name: str) -> Crosstab:
-        """One question's shares among those who answered all."""
+        """Returns one question's shares among people who answered all."""
         axis = self.axis(name)
         others = tuple(i for i in range(self.shares.ndim) if i != axis)
         places = self.places.reshape(*self.shares.shape, -1).sum(axis=others)
@@ -84,9 +84,10 @@ class AnsweredTable(Crosstab):
 
 
 def among_answered(whole: Crosstab) -> AnsweredTable:
-    """Returns a table among those who answered all of its questions.
+    """Returns a table restricted to people who answered all of its questions.
 
-    Raises EstimateError of a number on a grid, and where too few are estimated to have answered.
+    Raises:
+        EstimateError: A question is a number on a grid, or too few people are estimated to have answered.
     """
     applicability.require("conditional share", whole.on_grid)
     chosen, options = np.ones(whole.shares.shape, dtype=bool), []
@@ -143,7 +144,7 @@ def independence(table: AnsweredTable, what: str) -> HypothesisTest:
 
 
 def _under_independence(table: AnsweredTable) -> tuple[_Floats, _Floats]:
-    """How the excesses vary with the whole table's cells, and its shares, were the answers independent and no share below 0."""
+    """Returns the derivatives of the excesses by the whole table's cells, and its shares under independence, none below 0."""
     (rows, cols), p, q = table.shares.shape, table.shares.sum(axis=1), table.shares.sum(axis=0)
     inner = np.arange(rows * cols).reshape(rows, cols)[:-1, :-1].ravel()
     change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
@@ -154,7 +155,7 @@ def _under_independence(table: AnsweredTable) -> tuple[_Floats, _Floats]:
 
 
 def _distances(wholes: _Floats, spread: _Floats, table: AnsweredTable) -> _Floats:
-    """The statistics of whole tables of several surveys, shape (surveys, k_a, k_b); without end where hardly anybody answered both."""
+    """Returns the statistics of whole tables of several surveys, shape (surveys, k_a, k_b); infinite where hardly anybody answered both."""
     parts = (wholes.reshape(len(wholes), -1) @ table.places.T).reshape(-1, *table.shares.shape)
     answered = parts.sum(axis=(1, 2))
     shares = parts / np.where(answered > 0, answered, 1.0)[:, None, None]

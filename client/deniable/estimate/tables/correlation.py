@@ -3,9 +3,9 @@
     r = (E[xy] - E[x] E[y]) / sqrt((E[x^2] - E[x]^2) (E[y^2] - E[y]^2))
 
 Every moment is a mean of pseudo-answers, which is unbiased for the true answers': E[x^2] is the sum of squared scores times shares. The
-variances of the reports themselves would hold the coins' variance too, and make r too small. Error: delta method. It is of a question with
-scores and another one, or a public number. Of a number that is rounded at random there is none: E[x^2] is that of the levels, larger by
-what rounding adds, and how much depends on where between two levels the numbers are, which no report tells.
+variances of the reports themselves would include the coins' variance too, and make r too small. Error: delta method. It takes a question
+with scores and another one, or a public number. A number that is rounded at random has no correlation: E[x^2] would be of the levels,
+larger by the variance of rounding, which depends on where between two levels the numbers are, and reports do not have this.
 """
 
 from __future__ import annotations
@@ -32,9 +32,15 @@ Scores = Sequence[float | None] | _Floats
 
 
 def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
-    """Of the scores of a table's two questions, one for each option; None (or nan) leaves an option out, such as "no answer".
+    """Estimates the correlation of the scores of a table's two questions.
 
-    Raises EstimateError of a number on a grid, for wrong scores, and where a variance is not clearly above 0.
+    Args:
+        table: The cross table of the two questions.
+        rows: A score for each option of the first question; None (or nan) leaves an option out, such as "no answer".
+        columns: The same for the second question.
+
+    Raises:
+        EstimateError: A question is a number on a grid, the scores do not fit, or a variance is not clearly above 0.
     """
     applicability.require("correlation", table.on_grid)
     two_dimensional(table)
@@ -48,7 +54,7 @@ def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
 
 
 def _few(table: Crosstab, counted: NDArray[np.bool_]) -> str:
-    """What to say where hardly any report that counts lies off the most frequent option of both questions: these tell a correlation."""
+    """Returns the warning if hardly any counted report lies off the most frequent option of both questions."""
     row, column = (int(table.together.sum(axis=1 - i).argmax()) for i in (0, 1))
     off = counted.copy()
     off[row], off[:, column] = False, False
@@ -65,9 +71,9 @@ def correlation_with(
     *,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Of a question's scores and a public number of every respondent, in a population of which they are a sample.
+    """Estimates the correlation of a question's scores and a public number of every respondent, in a population.
 
-    bits: unpacked reports, shape (n, record_bits), as `unpack` gives them. numbers: shape (n,), in the order of the reports. Raises
+    bits: unpacked reports, shape (n, record_bits), as `unpack` returns them. numbers: shape (n,), in the order of the reports. Raises
     EstimateError, as `correlation` does.
     """
     applicability.require_of("correlation", survey, (question,))
@@ -88,7 +94,7 @@ def correlation_with(
 
 
 def _scores(given: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
-    """Scores about their middle, 0 where there is none, and 1 where there is one."""
+    """Returns scores about their middle, 0 for options without one, and 1 for each option with a score."""
     try:
         scores = np.array([math.nan if score is None else float(score) for score in given])
     except (TypeError, ValueError):
@@ -100,7 +106,7 @@ def _scores(given: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
 
 
 def _pearson(what: str, n: int, figures: tuple[_Floats, _Floats], interval: Interval) -> Estimate:
-    """From the sums of 1, x, y, x^2, y^2 and xy over those who have both, shape (6,), and their covariance, (6, 6)."""
+    """Returns the correlation from the sums of 1, x, y, x^2, y^2 and xy over people with both, shape (6,), and their covariance, (6, 6)."""
     sums, covariance = figures
     if not sums[0] > 0:
         raise EstimateError(f"{what}: too few are estimated to have answered")
@@ -120,6 +126,6 @@ def _pearson(what: str, n: int, figures: tuple[_Floats, _Floats], interval: Inte
 
 
 def _spread(by: Sequence[float], sums: _Floats, covariance: _Floats) -> float:
-    """The variance of a function of the five means, from its gradient in these, which are sums over the first one."""
+    """Returns the variance of a function of the five means, from its gradient in these, which are sums over the first one."""
     gradient = np.array([-float(np.dot(by, sums[1:] / sums[0])), *by]) / sums[0]
     return float(gradient @ covariance @ gradient)

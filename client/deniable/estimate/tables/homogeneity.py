@@ -1,4 +1,4 @@
-"""Whether several groups of people have the same shares of a question."""
+"""Test of homogeneity: whether several groups of people have the same shares of a question."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class GroupCounts:
 
     @classmethod
     def of(cls, survey: Survey, tally: Tally, question: str, interval: Interval) -> GroupCounts:
-        """Raises EstimateError, also for a number whose levels have no shares."""
+        """Counts one group's reports. Raises EstimateError, also for a number whose levels have no shares."""
         item, n, ones = counts.counts(survey, tally, question)
         applicability.require_shares("difference of shares", item, instead="compare_groups has the difference of means; ")
         return cls(n, ones, respondents.about(interval, tally.n, [item]))
@@ -54,14 +54,14 @@ def homogeneity(
 
 
 def same_shares(what: str, channel: Channel, groups: Sequence[GroupCounts]) -> HypothesisTest:
-    """A score test of G groups: the distances of their shares s_g from the mean that their covariances V_g give,
+    """Tests whether G groups have the same shares, by a score test of their distances from a common mean:
 
         sum over g of  (s_g - m)' V_g^-1 (s_g - m),   m = (sum V_g^-1)^-1 sum V_g^-1 s_g,
 
-    of all categories but the last. V_g is the covariance that the group would have with the shares of all groups together, made possible
-    ones (see `pseudo_answers.possible`): a small group's own says too little of it. Where a report is one category and those shares are
-    possible ones, this is Pearson's test of the table of reports. Its p-value is by a parametric bootstrap where expected counts are small
-    (see `resampled`).
+    with the shares s_g of all categories but the last. V_g is the covariance that the group would have with the shares of all groups
+    together, made possible ones (see `pseudo_answers.possible`): a small group's own says too little of it. If a report is one category
+    and those shares are possible ones, this is Pearson's test of the table of reports. Its p-value is by a parametric bootstrap if
+    expected counts are small (see `bootstrap`).
     """
 
     observed = [group.ones for group in groups]
@@ -78,7 +78,7 @@ def same_shares(what: str, channel: Channel, groups: Sequence[GroupCounts]) -> H
 
 
 def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[GroupCounts], channel: Channel) -> _Floats:
-    """The statistics of counts of each group, shape (.., k) each."""
+    """Returns the statistics of counts of each group, shape (.., k) each."""
     rates = np.sum(ones, axis=0) / sum(group.n for group in groups)
     together = pseudo_answers.each_possible(pseudo_answers.invert(rates, [channel]))
     shares = [pseudo_answers.invert(count / group.n, [channel])[..., :-1, None] for count, group in zip(ones, groups, strict=True)]
@@ -90,6 +90,6 @@ def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[GroupCounts], 
 
 
 def _precision(shares: _Floats, channel: Channel, group: GroupCounts) -> _Floats:
-    """The inverse covariance of a group's estimated shares but the last, where its true answers have these."""
+    """Returns the inverse covariance of a group's estimated shares but the last, if its true answers have these."""
     spread = pseudo_answers.covariances(shares, channel, group.interval.sampling(group.n))[..., :-1, :-1]
     return group.n * np.asarray(np.linalg.inv(spread), dtype=np.float64)

@@ -1,7 +1,7 @@
 """Differences between two questions of the same people, from their cross table.
 
-The share of an option of one question less that of an option of another is the sum of the cells with the first option alone, less that of
-the cells with the second alone. Both come from one table, so the covariance of its cells has the error, however the answers go together.
+The share of an option of one question less the share of an option of another is the sum of the cells with the first option alone, less the
+sum of the cells with the second alone. Both come from one table, so the covariance of its cells has the error, for any association.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from deniable.estimate.tables.crosstab import Crosstab
 
 
 def between(table: Crosstab, one: str, other: str) -> Estimate:
-    """Returns the share of option `one` of a table's first question less that of option `other` of its second one.
+    """Returns the share of option `one` of a table's first question less the share of option `other` of its second one.
 
     Shares of all people of the table, those without an answer included, as in the results. Raises EstimateError for an unknown option.
     """
@@ -34,7 +34,7 @@ def between(table: Crosstab, one: str, other: str) -> Estimate:
 
 
 def between_means(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
-    """Returns the mean score of a table's first question less that of its second one, among those who answered both.
+    """Returns the mean score of a table's first question less the mean score of its second, among people who answered both.
 
     Args:
         table: The cross table of the two questions.
@@ -63,7 +63,7 @@ def between_means(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
 
 
 def _few(table: Crosstab) -> str:
-    """What to say where hardly any report names answers that differ from the most frequent pair."""
+    """Returns the warning if hardly any report names answers other than the most frequent pair."""
     most = np.unravel_index(int(table.together.argmax()), table.together.shape)
     rest = table.n - int(table.together[most])
     return few.bits(max(0, rest), table.n) if rest < few.FEW else ""

@@ -27,10 +27,10 @@ def share_among(table: Crosstab, over: _Floats, under: _Floats, what: str) -> Es
 
 
 def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Floats] | None:
-    """The covariance of `over` and `over + rest` for the lower and the upper limit of their ratio, shape (2, 2) each.
+    """Returns the covariance of `over` and `over + rest` for the lower and the upper limit of their ratio, shape (2, 2) each.
 
     MOVER (see `limits.mover`): each part has the error that its own limits show, below it or above it. The lower limit of the ratio is
-    reached with less of the one and more of the other. None where enough reports name both, or all but enough do.
+    reached with less of the one and more of the other. None if enough reports name both, or all but enough do.
     """
     if not (table.few_name(over) or table.few_name(rest)):
         return None

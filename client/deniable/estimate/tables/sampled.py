@@ -1,4 +1,4 @@
-"""Figures of a sample: shares, means, quantiles and cross tables whose errors are those of clusters, strata, known sizes and margins."""
+"""Estimates from a sample: shares, means, quantiles and cross tables with errors by clusters, strata, known sizes and margins."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KNOWN = "taken as known, from the margins of the sample: no estimate"
 
 
 def adjusted_shares(reports: SampledReports, question: Question) -> _Floats:
-    """Shares that are possible, shape (k,): see `shrinkage`. As of so many reports of people drawn alone as would have the same errors."""
+    """Returns possible shares, shape (k,): see `shrinkage`, for the number of reports of people drawn alone with the same errors."""
     result, (phi, theta) = reports.linear(question.id), (float(question.channel.phi), float(question.channel.theta))
     rates = np.clip(phi + (theta - phi) * result.shares, 0.0, 1.0)
     spread = float((rates * (1 - rates)).sum()) / (theta - phi) ** 2
@@ -40,7 +40,7 @@ def adjusted_shares(reports: SampledReports, question: Question) -> _Floats:
 
 
 def shares(reports: SampledReports, question: Question, interval: Interval) -> tuple[Share, ...]:
-    """The share of each of a question's options of which there are shares. Raises EstimateError where nobody was asked."""
+    """Returns the share of each option that has one. Raises EstimateError if no report was asked."""
     result, interval = reports.linear(question.id), reports.about(interval)
     _, n, ones = counts.counts(reports.survey, reports.tally, question.id)
     q = float(question.channel.phi), float(question.channel.theta)
@@ -56,7 +56,7 @@ def _share(figures: Linear, row: tuple[float, float, int], n: int, q: tuple[floa
 
 
 def table(reports: SampledReports, a: str, b: str, interval: Interval, complete: bool = False) -> LinearTable:
-    """The joint shares of two questions. Raises EstimateError, also where a third one's shares are taken as known."""
+    """Returns the joint shares of two questions. Raises EstimateError, also if a third one's shares are taken as known."""
     questions, n, together = counts.pair_counts(reports.survey, reports.tally, a, b)
     axes = [Axis.of(question) for question in questions]
     result, zeros = reports.linear(a, b), impossible(reports.survey, a, b, complete)
@@ -66,11 +66,11 @@ def table(reports: SampledReports, a: str, b: str, interval: Interval, complete:
 
 
 def independence(table: LinearTable, what: str) -> HypothesisTest:
-    """Whether the answers to a table's two questions are independent: the test of people drawn alone, with the second-order correction.
+    """Tests whether the answers to a table's two questions are independent, with the second-order correction for the design.
 
     J. Rao and A. Scott, Ann. Stat. 12 (1984), 46: with D the covariance that the sample gives the excesses over independence, times the
-    inverse of what people drawn alone would give, the statistic over tr D is F with (tr D)^2 / tr D^2 degrees of freedom, and as many times
-    df. The statistic that is given has mean (r - 1)(c - 1) where they are independent.
+    inverse for people drawn alone, the statistic over tr D is F with (tr D)^2 / tr D^2 degrees of freedom, and as many times
+    df. The returned statistic has mean (r - 1)(c - 1) under independence.
     """
     rows, cols = table.shares.shape
     p, q = table.shares.sum(axis=1), table.shares.sum(axis=0)
@@ -91,7 +91,10 @@ def independence(table: LinearTable, what: str) -> HypothesisTest:
 
 
 def between_options(reports: SampledReports, question: str, one: str, other: str, interval: Interval) -> Estimate:
-    """The share of option `one` of a question less that of option `other`; as `differences.between_options`. Raises EstimateError."""
+    """Returns the share of option `one` of a question less the share of option `other`; as `differences.between_options`.
+
+    Raises EstimateError.
+    """
     item, n, ones = counts.counts(reports.survey, reports.tally, question)
     applicability.require_shares("difference of two options", item)
     i, j = counts.option_index(item, one), counts.option_index(item, other)
@@ -104,7 +107,7 @@ def between_options(reports: SampledReports, question: str, one: str, other: str
 
 
 def mean(reports: SampledReports, question: str, scores: Sequence[float | None] | _Floats, interval: Interval) -> Estimate:
-    """The mean of a question's scores; as `means.mean`. Raises EstimateError."""
+    """Returns the mean of a question's scores; as `means.mean`. Raises EstimateError."""
     values, counted, shares = _scored(reports, question, scores)
     n = counts.counts(reports.survey, reports.tally, question)[1]
     what, bounds, interval = f"mean of {question}", (float(values[counted].min()), float(values[counted].max())), reports.about(interval)
@@ -135,7 +138,7 @@ def line_of_mean(reports: SampledReports, question: str, scores: Sequence[float 
 
 
 def _scored(reports: SampledReports, question: str, scores: Sequence[float | None] | _Floats) -> tuple[_Floats, NDArray[np.bool_], Linear]:
-    """The scores with 0 in place of what is left out, which are not, and the shares, as far as rounding makes them random."""
+    """Returns the scores with 0 for categories left out, whether each counts, and the shares, with the variance of rounding."""
     item, n, ones = counts.counts(reports.survey, reports.tally, question)
     values, counted = means.checked_scores(scores, item)
     plain = pseudo_answers.invert(ones / n, [item.channel])
@@ -144,7 +147,7 @@ def _scored(reports: SampledReports, question: str, scores: Sequence[float | Non
 
 
 def quantile(reports: SampledReports, question: str, q: float, leave_out: Sequence[str], interval: Interval) -> Quantile:
-    """A quantile of a question whose options stand in order; as `means.quantile`. Raises EstimateError."""
+    """Returns a quantile of a question with ordered options; as `means.quantile`. Raises EstimateError."""
     order = means.order_for(reports.survey, question, q, leave_out)
     item, n, ones = counts.counts(reports.survey, reports.tally, question)
     result = reports.linear(question)
@@ -153,11 +156,11 @@ def quantile(reports: SampledReports, question: str, q: float, leave_out: Sequen
 
 
 def compare(first: SampledReports, second: SampledReports, question: str, interval: Interval) -> Comparison:
-    """The shares of a question in the second sample less those in the first one, of other groups. Raises EstimateError."""
+    """Returns the shares of a question in the second sample less the shares in the first, of other groups. Raises EstimateError."""
     if common := sorted(set(first.tallies) & set(second.tallies)):
         raise EstimateError(f"two samples that are compared must be of other groups, got {common[0]} in both")
     item, _ = counts.find(first.survey, question)
-    applicability.require_shares("difference of shares", item, instead="difference has that of two means; ")
+    applicability.require_shares("difference of shares", item, instead="use difference for two means; ")
     pairs = zip(item.categories, *(shares(one, item, interval) for one in (first, second)), strict=True)
     apart = tuple(difference(b, a, what=f"{question} = {option}: second less first") for option, a, b in pairs)
     what = f"both samples have the same shares of {question}"
@@ -166,10 +169,10 @@ def compare(first: SampledReports, second: SampledReports, question: str, interv
 
 
 def same_shares(what: str, reports: Sequence[SampledReports], question: Question) -> HypothesisTest:
-    """Whether two samples of other people have the same shares of a question: Wald's test, by an F distribution where clusters are few.
+    """Tests whether two samples of other people have the same shares of a question: Wald's test, by an F distribution if clusters are few.
 
     F = (df - m + 1) / (df m) W with m and df - m + 1 degrees of freedom, df the smaller one of the two samples (E. Korn and B. Graubard,
-    Am. Stat. 44 (1990)). Raises EstimateError where there are too few clusters for so many options.
+    Am. Stat. 44 (1990)). Raises EstimateError if there are too few clusters for this many options.
     """
     result = [one.linear(question.id) for one in reports]
     m, df, wider = question.k - 1, min(one.design.df for one in reports), max(one.design.wider for one in reports)

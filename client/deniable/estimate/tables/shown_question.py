@@ -1,4 +1,4 @@
-"""What those said who were shown a question that only some are shown."""
+"""Branched questions: estimates of a question among the people who were shown it (`show_if`)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,16 @@ from deniable.survey.types.base import NO_ANSWER
 
 @dataclass(frozen=True)
 class ShownQuestion(Tabular):
-    """One question among those who were shown it.
+    """One question among people who were shown it.
 
-    after: the question and the answers after which it is shown. part: the share of all people who gave one of these; unanswered: of those
-    who did, and did not answer this one. options; shares, answered: the share of each option among those who were shown the question, and
-    among those who answered it; None where too few are estimated to be among them, and of no answer among those who answered.
+    Attributes:
+        question: The id of the question.
+        after: The question and the answers after which it is shown.
+        part: The share of all people who gave one of these answers.
+        unanswered: The share of all people who did, and did not answer this question.
+        options: The options of the question.
+        shares, answered: The share of each option among people who were shown the question, and among people who answered it; None if too
+            few are estimated to be among them, and of no answer among people who answered.
     """
 
     question: str
@@ -37,19 +42,19 @@ class ShownQuestion(Tabular):
     answered: tuple[Estimate | None, ...]
 
     def tables(self) -> tuple[Table, ...]:
-        """A row an option."""
+        """Returns one row an option."""
         who = f"shown to {percent(self.part.estimate)} ({percents(self.part.low, self.part.high)})"
         title = f"{self.question}, {who}, who said {' or '.join(self.after.options)} to {self.after.question}"
         about = f"{self.part.n:,} reports · {100 * self.part.confidence:g}% intervals · target: {self.part.target}"
         cells = (
-            (option, *_told(selected), *_told(answered))
+            (option, *_cells(selected), *_cells(answered))
             for option, selected, answered in zip(self.options, self.shares, self.answered, strict=True)
         )
         header = ("option", "among those shown", "interval", "among those who answered", "interval")
         return (Table(title, header, tuple(cells), about=(about,)),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row for each option and each of the two groups: question, option, among (shown, answered), n, estimate, .., target."""
+        """Returns one row for each option and group: question, option, among (shown, answered), n, estimate, .., target."""
         header = ("question", "option", "among", "n", "estimate", "std_error", "low", "high", "confidence", "target", "warning")
         rows = []
         for among, figures in (("shown", self.shares), ("answered", self.answered)):
@@ -61,9 +66,10 @@ class ShownQuestion(Tabular):
 
 
 def among_shown(survey: Survey, question: str, table_of: Callable[[str, str], Crosstab]) -> ShownQuestion:
-    """One question among those who were shown it. table_of: the cross table of two questions.
+    """Estimates one question among people who were shown it. table_of: the cross table of two questions.
 
-    Raises EstimateError for a question that is not shown after answers to one other question alone.
+    Raises:
+        EstimateError: The question is not shown after answers to one other question alone.
     """
     item, _ = counts.find(survey, question)
     definition = next((one for one in survey.questions if one.id == question), None)
@@ -82,7 +88,7 @@ def among_shown(survey: Survey, question: str, table_of: Callable[[str, str], Cr
 
 
 def _unanswered(table: Crosstab, chosen: dict[str, str | Sequence[str]]) -> Estimate:
-    """Of all people; none where it is taken that there are none."""
+    """Returns the share of all people who were shown the question and did not answer; 0 if it is assumed that there are none."""
     try:
         return table.share(chosen)
     except EstimateError:
@@ -95,5 +101,5 @@ def _among(table: Crosstab, of: dict[str, str], given: dict[str, tuple[str, ...]
     return None
 
 
-def _told(one: Estimate | None) -> tuple[str, str]:
+def _cells(one: Estimate | None) -> tuple[str, str]:
     return ("", "") if one is None else (percent(one.estimate), percents(one.low, one.high))

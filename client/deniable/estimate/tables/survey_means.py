@@ -1,4 +1,4 @@
-"""The means of all questions of a survey that have scores."""
+"""Means of all questions of a survey that have scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOO_FEW = "too few answered this question to give a mean of those who did"
 
 
 def scores_of(question: Question) -> list[float | None] | None:
-    """A score for each category, None for no answer; None where the question has no scores."""
+    """Returns a score for each category, None for no answer; None if the question has no scores."""
     if question.scores is None:
         return None
     return [*question.scores, *[None] * (question.k - len(question.scores))]
@@ -36,9 +36,9 @@ def mean_rows(
     target: str = "population",
     reports: SampledReports | None = None,
 ) -> tuple[MeanRow, ...]:
-    """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row that says why.
+    """Returns the mean of every scale and number, in order, among people who answered; without a mean, a row with the reason.
 
-    items: some of the survey's, for these alone. drawn: the sample that the tally's reports are, if that is known.
+    items: some of the survey's, for these alone. reports: the sample that the tally's reports are, if known.
     """
     interval = Interval(confidence, target=target)
     scored = [(item, scores) for item in (survey.items if items is None else items) if (scores := scores_of(item)) is not None]
@@ -53,7 +53,7 @@ def mean_rows(
 
 
 def estimate_of(row: MeanRow) -> Estimate | None:
-    """The estimate that a row of a mean has, None where it has none."""
+    """Returns the estimate in a row of a mean, or None without a mean."""
     if row.mean is None or row.std_error is None or row.low is None or row.high is None:
         return None
     figures = row.mean, row.std_error, row.low, row.high
@@ -72,7 +72,7 @@ def _row(
         one = mean_of(item, scores)
     present = [score for score in scores if score is not None]
     epsilon, ends = item.epsilon, (min(present), max(present))
-    if one and None in scores and (one.low, one.high) == ends:  # nobody, as far as the reports tell, may have answered
+    if one and None in scores and (one.low, one.high) == ends:  # possibly no respondent answered
         one = None
     if one is None:
         empty = plausibility.NO_REPORTS if not tally.n else _TOO_FEW

@@ -1,4 +1,4 @@
-"""Two surveys that share questions, asked of other people or at another time: how each share and mean has changed."""
+"""Comparison of two survey waves: the change of each share and mean of the shared questions, asked of other people or at another time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Change:
 
     @property
     def shown(self) -> bool:
-        """Whether a change is shown: the interval of the difference has no 0."""
+        """Whether the interval of the difference excludes 0."""
         return self.difference is not None and not self.difference.low <= 0 <= self.difference.high
 
     @property
@@ -70,11 +70,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Waves(Tabular):
-    """Two waves of a survey, the same questions asked of independent samples, and what has changed from the first to the second.
+    """Two waves of a survey, the same questions asked of independent samples, and the changes from the first to the second.
 
     first, second: their results. changes: of the shared questions, in the first one's order, each with its mean first where it has one, and
-    then its options. left_out: (question, why) of what only one of them has, or has otherwise. paired: how many clusters were asked in both
-    waves; the differences are then those within each cluster.
+    then its options. left_out: (question, why) of questions that only one of them has, or that differ. paired: how many clusters were
+    asked in both waves; the differences are then those within each cluster.
     """
 
     first: Results
@@ -84,13 +84,13 @@ class Waves(Tabular):
     paired: int = 0
 
     def tables(self) -> tuple[Table, ...]:
-        """The means, where there are any, then the shares; a row for each, with what is left out below."""
+        """Returns the means, if there are any, then the shares; a row for each, with the left-out questions below."""
         level = f"{100 * self.first.confidence:g}% intervals"
         about: tuple[str, ...] = (
             f"first: {self.first.heading}, {self.first.caption}",
             f"second: {self.second.heading}, {self.second.caption}",
         )
-        about += (f"changes within clusters, {self.paired} of which were asked in both waves",) if self.paired else ()
+        about += (f"changes within clusters; {self.paired} clusters were asked in both waves",) if self.paired else ()
         means = [change for change in self.changes if isinstance(change.first, MeanRow)]
         shares = [change for change in self.changes if isinstance(change.first, Row)]
         marks = footnotes([change.difference.warning for change in self.changes if change.difference])
@@ -104,9 +104,9 @@ class Waves(Tabular):
         return Table(title, result[0].columns, result[0].rows, result[0].notes, about, result[0].texts), *result[1:]
 
     def records(self) -> tuple[Table, ...]:
-        """`change`: a row for each share and mean; option is empty for a mean. Shares are of 1, means in their unit.
+        """Returns `change`: a row for each share and mean; option is empty for a mean. Shares are of 1, means in their unit.
 
-        p_value: of no change, of each by itself; p_bonferroni, p_holm, p_bh: of all the changes here (see `limits.multiple`).
+        p_value: of no change, of each by itself; p_bonferroni, p_holm, p_bh: of all the changes here (see `limits.multiple_testing`).
         """
         sides = (f"{side}{end}" for side in ("first", "second") for end in ("", "_low", "_high", "_n"))
         header = ("question", "option", "figure", *sides, "estimate", "std_error", "low", "high", *ADJUSTED, "warning")
@@ -116,11 +116,18 @@ class Waves(Tabular):
 def compare_waves(
     surveys: tuple[Survey, Survey], results: tuple[Results, Results], reports: tuple[SampledReports, SampledReports] | None = None
 ) -> Waves:
-    """What has changed in the questions that two surveys share: the same id, the same type, the same options in order, the same scores.
+    """Estimates the changes in the questions that two surveys share: the same id, type, options in order and scores.
 
-    The people of the two must be independent samples; epsilons may differ. The limits come from those of both estimates (`limits.mover`).
-    drawn: both waves as the samples that they are. Where these have clusters in common, each change is that within the clusters.
-    Raises EstimateError for results with another confidence or target than the others', and where no question is shared.
+    The people of the two must be independent samples; epsilons may differ. The limits come from the limits of both estimates
+    (`limits.mover`).
+
+    Args:
+        surveys: The two surveys.
+        results: The results of each.
+        reports: Both waves as samples, if they are. If these have clusters in common, each change is within the clusters.
+
+    Raises:
+        EstimateError: The results have different confidences or targets, or no question is shared.
     """
     first, second = surveys
     before, after = ({item.id: item for item in survey.items} for survey in surveys)
@@ -139,7 +146,7 @@ def _why(one: Question | None, other: Question | None) -> str:
         return "only the second survey has it" if one is None else "only the first survey has it"
     if one.type != other.type:
         return f"it is a {one.type} in the first survey and a {other.type} in the second"
-    if isinstance(one.channel, Window) and isinstance(other.channel, Window):  # their levels follow from epsilon, and are not told
+    if isinstance(one.channel, Window) and isinstance(other.channel, Window):  # their levels follow from epsilon
         ends = [(question.settings["low"], question.settings["high"], question.required) for question in (one, other)]
         return "" if ends[0] == ends[1] else "its scale is not the same"
     if one.categories != other.categories:
@@ -194,7 +201,7 @@ def _mean_cells(change: Change, marks: dict[str, str]) -> tuple[str, ...]:
 
 
 def mirror_images(rows: Sequence[tuple[str, str]]) -> list[int]:
-    """The places of (question, option) rows, of the second of two options that of the first, whose mirror image it is."""
+    """Returns the index of each (question, option) row; for the second of two options the index of the first, its mirror image."""
     options = Counter(question for question, option in rows if option)
     places = []
     for place, (question, option) in enumerate(rows):
@@ -204,7 +211,7 @@ def mirror_images(rows: Sequence[tuple[str, str]]) -> list[int]:
 
 
 def sides_of(change: Change) -> tuple[Row | Estimate | None, Row | Estimate | None]:
-    """What a change is the difference of: shares, or means."""
+    """Returns both sides of a change: shares, or means."""
     first, second = (estimate_of(side) if isinstance(side, MeanRow) else side for side in (change.first, change.second))
     return first, second
 
@@ -233,7 +240,7 @@ def _or_none(kind: str, points: float) -> str:
 
 
 def _places(least: float) -> int:
-    """Decimals with which this limit, above 0, does not read as 0 when it is rounded down."""
+    """Returns the number of decimals with which this limit, above 0, does not read as 0 when it is rounded down."""
     return max(0, math.ceil(-math.log10(least + _TINY)))
 
 

@@ -45,7 +45,7 @@ class Weighted(Tabular):
     effective_n: float
 
     def tables(self) -> tuple[Table, ...]:
-        """A row an option."""
+        """Returns one row an option."""
         first = self.shares[0]
         title = f"{self.question}, weighted: {first.n:,} reports, worth {self.effective_n:,.0f} without weights"
         about = f"{100 * first.confidence:g}% intervals · target: {first.target}"
@@ -57,7 +57,7 @@ class Weighted(Tabular):
         return (Table(title, ("option", "estimate", "std error", "interval", ""), rows, footnote_lines(marks), about=(about,)),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row an option: question, option, n, effective_n, estimate, std_error, low, high, confidence, target, warning."""
+        """Returns one row an option: question, option, n, effective_n, estimate, std_error, low, high, confidence, target, warning."""
         header = ("question", "option", "n", "effective_n", "estimate", "std_error", "low", "high", "confidence", "target", "warning")
         rows = tuple(
             (self.question, option, one.n, self.effective_n, *(getattr(one, name) for name in header[4:]))
@@ -67,7 +67,7 @@ class Weighted(Tabular):
 
 
 def effective_size(weights: NDArray[np.floating] | Sequence[float]) -> float:
-    """Kish's effective sample size. Raises EstimateError unless the weights are finite numbers, none below 0, one above."""
+    """Returns Kish's effective sample size. Raises EstimateError unless the weights are finite numbers, none below 0, one above."""
     w = _checked(weights)
     return float(w.sum() ** 2 / (w**2).sum())
 
@@ -81,10 +81,10 @@ def weighted_shares(
     confidence: float = 0.95,
     target: str = "population",
 ) -> Weighted:
-    """The weighted share of every option of a question.
+    """Estimates the weighted share of every option of a question.
 
     bits: unpacked reports, shape (n, record_bits). weights: one a report, not below 0; only their ratios matter, and a report of weight
-    0 does not count in n. target "respondents": only the coins are random, and where there is one the draw of the questions.
+    0 does not count in n. target "respondents": only the coins are random, and the draw of the questions, if there is one.
     Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
@@ -105,7 +105,7 @@ def weighted_mean(
     confidence: float = 0.95,
     target: str = "population",
 ) -> Estimate:
-    """The weighted mean of a question's scores, one number for each category. Otherwise as `weighted_shares`."""
+    """Estimates the weighted mean of a question's scores, one number for each category. Otherwise as `weighted_shares`."""
     interval = Interval(confidence, target=target)
     result = _Weighed.of(survey, bits, weights, question)
     item = result.question
@@ -137,23 +137,23 @@ class _Weighed:
 
     @property
     def typical(self) -> _Floats:
-        """The shares among the reports by the squares of their weights, which is how much each adds to the error."""
+        """The shares among the reports by the squares of their weights: the part of each in the error."""
         squared = self.weights**2
         return pseudo_answers.invert(squared @ self.bits / squared.sum(), [self.question.channel])
 
     def worth(self, bits: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """How many reports of one weight those are worth that have each bit set, rounded down (Kish's effective size of these)."""
+        """Returns the effective sample size (Kish) of the reports with each bit set, rounded down."""
         squares = self.weights**2 @ bits
         return np.asarray((self.weights @ bits) ** 2 / np.where(squares > 0, squares, 1.0), dtype=np.int64)
 
     def few(self, place: int) -> str:
-        """What is to be said of an option's share where hardly any weight is on reports that name it, or on those that do not."""
+        """Returns the warning if hardly any weight is on reports that name an option, or on reports that do not."""
         set_, unset = (int(self.worth(part[:, None])[0]) for part in (self.bits[:, place], ~self.bits[:, place]))
         text = few.bits(set_, set_ + unset)
         return f"by their weights, {text}" if text else ""
 
     def few_scores(self, scores: _Floats, mean: float) -> str:
-        """The same of a mean; also where the largest weights, of reports that do not name what most name, decide which way it errs."""
+        """Returns the warning of a mean; also if the largest weights, of reports off the most frequent option, decide which way it errs."""
         text = few.scores(self.worth(self.bits), np.ones(self.question.k, dtype=bool), self.question.channel)
         if text:
             return f"by their weights, {text}"
@@ -172,7 +172,7 @@ class _Weighed:
         return np.asarray(self.weights[~self.bits[:, most : most + width].any(axis=1)])
 
     def share(self, what: str, place: int, interval: Interval) -> Estimate:
-        """An option's share. For a population its limits are those of as many reports of one weight as would have its error."""
+        """Returns an option's share. For a population its limits use the effective number of equally weighted reports."""
         one = self.mean(what, np.eye(self.question.k)[place], interval, (0.0, 1.0))
         if not isinstance(one, normal.ClusterEstimate):
             return replace(one, warning=self.few(place))
@@ -194,7 +194,7 @@ class _Weighed:
 
 
 def _checked(weights: NDArray[np.floating] | Sequence[float], n: int | None = None) -> _Floats:
-    """The weights, the largest 1: only their ratios matter, and the squares of very large ones would be infinite."""
+    """Returns the weights, the largest 1: only their ratios matter, and the squares of very large ones would be infinite."""
     try:
         result = np.asarray(weights)
     except ValueError:
