@@ -1,4 +1,4 @@
-"""A model that has a likelihood, from what was asked for to its coefficients."""
+"""Maximum likelihood fit of a regression model, from a request to its coefficients."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_OUTCOMES = 64
 
 
 def fit(request: Request) -> Coefficients:
-    """The maximum of the likelihood. Raises EstimateError where there is none, and for what the model cannot have."""
+    """Fits a model by maximum likelihood. Raises EstimateError if there is no maximum, or the request does not fit the model."""
     outcome = request.perturbed.get(request.outcome) or _public_outcome(request)
     outcomes = _outcomes(outcome, request.model)
     terms = request.terms([outcome.patterns()])
@@ -44,7 +44,7 @@ def fit(request: Request) -> Coefficients:
         family=FAMILIES[request.model],
         constraint=constraint,
     )
-    naming = terms.basis.naming([_told(name, outcomes) for name in names], constraint, len(outcomes))
+    naming = terms.basis.naming([_coefficient_name(name, outcomes) for name in names], constraint, len(outcomes))
     try:
         maximum = likelihood.maximize(reports, naming, start)
     except likelihood.NoMaximumError as error:
@@ -83,7 +83,7 @@ def _separation(
 
 
 def _outcomes(outcome: PerturbedVariable, model: str) -> tuple[str, ...]:
-    """The outcome's answers in the family's order. Raises EstimateError for a number of them that the model does not have."""
+    """Returns the outcome's answers in the family's order. Raises EstimateError if the model does not allow their number."""
     if model == "ordinal":
         return outcome.answers
     if model != "logit" and len(outcome.answers) != 2:
@@ -92,7 +92,7 @@ def _outcomes(outcome: PerturbedVariable, model: str) -> tuple[str, ...]:
 
 
 def _shape(model: str, outcomes: Sequence[str], terms: Terms) -> tuple[_Floats | None, _Floats, list[tuple[str, str]]]:
-    """The constraint matrix, the starting values, and the names of the coefficients."""
+    """Returns the constraint matrix, the starting values, and the names of the coefficients."""
     if model != "ordinal":
         names = [(category, name) for category in outcomes[:-1] for name in terms.names]
         return None, np.zeros(len(names)), names
@@ -106,8 +106,8 @@ def _shape(model: str, outcomes: Sequence[str], terms: Terms) -> tuple[_Floats |
     return constraint, start, [("", name) for name in (*slopes, *thresholds)]
 
 
-def _told(name: tuple[str, str], outcomes: Sequence[str]) -> str:
-    """A coefficient in a message."""
+def _coefficient_name(name: tuple[str, str], outcomes: Sequence[str]) -> str:
+    """Returns a coefficient's name in a message."""
     return f"{name[1]} ({name[0]})" if name[0] and len(outcomes) > 2 else name[1]
 
 
@@ -122,14 +122,14 @@ def _in_words(model: str, outcomes: Sequence[str]) -> str:
 
 
 def _answered(reports: likelihood.Reports, parameters: _Floats, complete: int) -> float:
-    """The estimated share of those who answered all questions of the model."""
+    """Returns the estimated share of people who answered all questions of the model."""
     if complete == reports.x.shape[1]:
         return 1.0
     return float(likelihood.combinations(reports, parameters)[:complete].sum())
 
 
 def _latent(terms: Terms, shares: _Floats) -> pd.Series[float] | None:
-    """The estimated joint shares of the perturbed predictors, indexed by their answers."""
+    """Returns the estimated joint shares of the perturbed predictors, indexed by their answers."""
     import pandas as pd
 
     if not terms.predictors:
@@ -140,7 +140,7 @@ def _latent(terms: Terms, shares: _Floats) -> pd.Series[float] | None:
 
 
 def _public_outcome(request: Request) -> PerturbedVariable:
-    """A public outcome is one that came through a channel without noise."""
+    """Returns a public outcome as a variable that came through a channel without noise."""
     name, column = request.outcome, request.table[request.outcome]
     if column.isna().any():
         raise EstimateError(f"{name} must not be missing in any row, got {int(column.isna().sum()):,} missing of {len(column):,}")

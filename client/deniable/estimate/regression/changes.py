@@ -1,4 +1,4 @@
-"""Changes of a variable that marginal effects are computed from: which are refused, and how large a step a slope is computed over."""
+"""Step sizes of marginal effects: the change of a variable over which a slope is computed, and the changes that are refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ _ROWS = 20_000  # looked at for jumps and corners
 
 
 def require_own(layout: ModelLayout, name: str) -> None:
-    """Raises EstimateError where a variable enters by a factor that looks at all rows together: nobody's value changes alone there."""
+    """Requires that a variable does not enter by a factor that looks at all rows together, since its value cannot change alone there.
+
+    Raises:
+        EstimateError: There is such a factor.
+    """
     for factor in layout.factors:
         if factor.stored is not None and name in factor.variables:
             raise EstimateError(
@@ -95,7 +99,7 @@ def sides(layout: ModelLayout, frame: pd.DataFrame, name: str, kinds: NDArray[np
 
 
 def _refuse_jump(factor: Factor, frame: pd.DataFrame, name: str) -> None:
-    """Halves the distance between neighbouring values, where the factor changes more: a change that stays is a jump."""
+    """Raises EstimateError for a jump: halves the distance between neighbours, where the factor changes more, until the change stays."""
     values = frame[name].to_numpy(dtype=np.float64)
     present = np.unique(values)
     below = np.flatnonzero(values < present[-1])
@@ -123,7 +127,7 @@ def _refuse_jump(factor: Factor, frame: pd.DataFrame, name: str) -> None:
 
 
 def _refuse_corner(factor: Factor, frame: pd.DataFrame, name: str, spread: float) -> None:
-    """Compares the slopes on both sides of each value, over two distances: a difference that stays is a corner."""
+    """Raises EstimateError for a corner: compares the slopes on both sides of each value, over two distances."""
     values = frame[name].to_numpy(dtype=np.float64)
     here = _at(factor, frame, name, values)
     size = [_range([one]) for one in here]
@@ -145,7 +149,7 @@ def _refuse_corner(factor: Factor, frame: pd.DataFrame, name: str, spread: float
 
 
 def _at(factor: Factor, frame: pd.DataFrame, name: str, values: _Floats) -> list[_Floats]:
-    """The factor's columns where the variable has these values; of texts, numbers that differ where they do."""
+    """Returns the factor's columns where the variable has these values; for texts, numbers that differ where they do."""
     with np.errstate(all="ignore"):
         columns = flat(factor.values(frame.assign(**{name: values}))).values()
     return [_numbers(column) for column in columns]
@@ -164,6 +168,6 @@ def _range(columns: Sequence[_Floats]) -> float:
 
 
 def _distance(one: Sequence[_Floats], other: Sequence[_Floats], size: Sequence[float]) -> _Floats:
-    """How far values are from each other, in the columns' ranges."""
+    """Returns the distance of values from each other, in the columns' ranges."""
     each = (np.abs(a - b) / range_ for a, b, range_ in zip(one, other, size, strict=True))
     return np.asarray(np.nan_to_num(sum(each, np.zeros(1)), nan=0.0))

@@ -4,11 +4,11 @@ With the true answers, least squares solves sum x_i (y_i - x_i' beta) = 0. Here 
 
     psi_i = sum over c of  U_ic  x(z_i, c) (v_i - r_i x(z_i, c)' beta)
 
-U_ic: the product of the predictors' pseudo-answers for combination c; v_i: the outcome's pseudo-answer in scores; r_i: that for having
-answered at all, 1 where everybody did. They are unbiased given the true answers, and those of two questions independent, since each has
-coins of its own; so psi_i is unbiased too (T. Nakamura, Biometrika 77 (1990)), whatever the distribution of the answers. It is linear in
-beta. With A = sum over i and c of w_i r_i U_ic x x', errors of clusters are those of an estimating equation, A^-1 M A^-T with M as in
-`drawn`; of people drawn alone those of `left_out`.
+U_ic: the product of the predictors' pseudo-answers for combination c; v_i: the outcome's pseudo-answer in scores; r_i: the pseudo-answer
+for any answer, 1 where everybody answered. They are unbiased given the true answers, and independent between questions, since each has
+coins of its own; so psi_i is unbiased too (T. Nakamura, Biometrika 77 (1990)), for any distribution of the answers. It is linear in
+beta. With A = sum over i and c of w_i r_i U_ic x x', clusters have the errors of an estimating equation, A^-1 M A^-T with M as in
+`sampling`; people drawn alone have the errors of `left_out`.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ FEWEST_PERTURBED = 15
 
 
 def fit(request: Request) -> Coefficients:
-    """The linear model.
+    """Fits a linear model by the corrected score.
 
-    Raises EstimateError for too few respondents, where the corrected second moments of the predictors are not positive definite, with all
-    respondents or without one of them, and where reports that are all alike leave an error of 0.
+    Raises:
+        EstimateError: There are too few respondents, the corrected second moments of the predictors are not positive definite with all
+            respondents or without one of them, or reports that are all alike leave an error of 0.
     """
     if request.given is not None:
         raise EstimateError("given must be left out of a linear model, which assumes nothing about the predictors' distribution")
@@ -81,7 +82,7 @@ def _refuse_few(item: int, terms: int, perturbed: bool) -> None:
 def _solve(
     request: Request, terms: Terms, u: _Floats, outcome: tuple[_Floats, _Floats]
 ) -> tuple[_Floats, _Floats, _Floats, LeftOut | None]:
-    """beta in the basis, shape (p,), its covariance, A, shape (p, p) both, and what they are made of; None of clusters."""
+    """Returns beta in the basis, shape (p,), its covariance and A, shape (p, p) both, and the left-out fits; None of clusters."""
     (v, r), x, count = outcome, terms.x, terms.count(request.sampling.weights)
     weighted = np.einsum("r,rc,rcp->rp", count, u, x)
     a = np.einsum("r,rc,rcp,rcq->pq", count * r, u, x, x, optimize=True)
@@ -98,8 +99,10 @@ def _solve(
 
 
 def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
-    """Of a numeric outcome: what it is called in words; an unbiased number for every respondent, 0 of who gave none; and one for having
-    given one, each of shape (n,)."""
+    """Returns a numeric outcome: its name in words; an unbiased number for every respondent, 0 without an answer; and one for answering.
+
+    The numbers have shape (n,) each.
+    """
     name = request.outcome
     if name not in request.perturbed:
         try:
@@ -122,12 +125,15 @@ def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
 
 
 def _refuse_certain(covariance: _Floats, beta: _Floats, a: _Floats, terms: Terms) -> None:
-    """No mean is certain: an error of 0 comes of a few respondents who happen to report alike. a: as in `left_out`, shape (p, p)."""
+    """Raises EstimateError for an error of 0, which comes from a few respondents whose reports are alike.
+
+    a: as in `left_out`, shape (p, p).
+    """
     rows, turn = terms.x.reshape(-1, len(beta)), terms.basis.turn
     usual = np.linalg.inv(a)
 
     def shares(of: _Floats) -> _Floats:
-        """Variances beside those of outcomes with a variance of 1 everywhere."""
+        """Returns variances as parts of the variances that outcomes with a variance of 1 everywhere would give."""
         return np.asarray(np.einsum("ip,pq,iq->i", of, covariance, of) / np.einsum("ip,pq,iq->i", of, usual, of))
 
     each = shares(rows)

@@ -1,4 +1,4 @@
-"""What a likelihood model says of an outcome: its chances, and their derivatives, for linear predictors eta.
+"""Outcome families and link functions: the chances of an outcome, and their derivatives, for linear predictors eta.
 
     logit     multinomial: log P(y) / P(reference) = eta_y; of two outcomes the logistic model
     probit    P(y) = Phi(eta), Phi the normal distribution function; two outcomes
@@ -27,7 +27,7 @@ _LEAST = 1e-300  # what a chance is divided by at least
 
 
 class OutcomeFamily(NamedTuple):
-    """chances: eta (.., m) -> (.., K). scores: d log chance_y / d eta, (eta, chances) -> (.., K, m).
+    """A family of outcomes. chances: eta (.., m) -> (.., K). scores: d log chance_y / d eta, (eta, chances) -> (.., K, m).
 
     bend: (eta, chances, latent) -> (.., m, m), the sum over y of latent_y times the second derivatives of -log chance_y.
     """
@@ -63,7 +63,7 @@ def _softmax_bend(eta: _Floats, chances: _Floats, latent: _Floats) -> _Floats:
 
 
 def cumulative(link: LinkFunction) -> OutcomeFamily:
-    """The family whose chances up to the j-th outcome are link.below(eta_j)."""
+    """Returns the family whose chances up to the j-th outcome are link.below(eta_j)."""
 
     def chances(eta: _Floats) -> _Floats:
         first, last = link.below(eta[..., :1]), link.above(eta[..., -1:])
@@ -83,7 +83,7 @@ def cumulative(link: LinkFunction) -> OutcomeFamily:
 
 
 def _steps(m: int) -> _Floats:
-    """How the chance of each of m + 1 outcomes changes with the chances up to each of m, shape (m + 1, m)."""
+    """Returns how the chance of each of m + 1 outcomes changes with the chances up to each of m, shape (m + 1, m)."""
     steps = np.zeros((m + 1, m))
     steps[:-1] += np.eye(m)
     steps[1:] -= np.eye(m)
@@ -128,7 +128,7 @@ FAMILIES = {"logit": OutcomeFamily(_softmax, _softmax_scores, _softmax_bend), **
 
 
 def proportional(outcomes: int, columns: int, intercept: int) -> _Floats:
-    """The constraint matrix of the ordinal model, shape ((outcomes - 1) columns, columns - 1 + outcomes - 1).
+    """Returns the constraint matrix of the ordinal model, shape ((outcomes - 1) columns, columns - 1 + outcomes - 1).
 
     The coefficients are the slopes, in the columns' order without the intercept's, and then the thresholds alpha.
     """

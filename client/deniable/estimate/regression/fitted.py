@@ -1,4 +1,4 @@
-"""A fitted model as numbers, before it is told."""
+"""Fitted model as numbers: coefficients, covariance and likelihood."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class Coefficients:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of the errors: of clusters, of a linear model at most, and without end of others."""
+        """Degrees of freedom of the errors: of clusters, the most of a linear model, and infinite for others."""
         return self.request.sampling.df if self.left_out is None else self.left_out.most
 
     def freedom(self, contrasts: _Floats) -> _Floats:
-        """Degrees of freedom of the error of each linear combination of the coefficients; contrasts: (k, p). Shape (k,)."""
+        """Returns degrees of freedom of the error of each linear combination of the coefficients; contrasts: (k, p). Shape (k,)."""
         return np.full(len(contrasts), self.df) if self.left_out is None else self.left_out.freedom(contrasts)
 
     @property

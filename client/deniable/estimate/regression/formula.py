@@ -94,14 +94,17 @@ def _modules() -> set[str]:
 
 
 def _functions() -> Mapping[str, Any]:
-    """What formulaic offers in an expression."""
+    """Returns the functions that formulaic offers in an expression."""
     from formulaic.transforms import TRANSFORMS
 
     return dict(TRANSFORMS)
 
 
 def split(formula: str) -> tuple[str, str]:
-    """The outcome's name and the right-hand side. A name between backticks may be any text without one. Raises EstimateError."""
+    """Splits a formula into the outcome's name and the right-hand side. A name between backticks may be any text without one.
+
+    Raises EstimateError.
+    """
     sides = _SIDES.fullmatch(formula)
     if not sides or (sides[1] and not sides[1].isidentifier()) or not sides[3].strip():
         raise EstimateError(f"formula must be `outcome ~ terms`, the outcome a single name, got {formula!r}")
@@ -109,14 +112,17 @@ def split(formula: str) -> tuple[str, str]:
 
 
 def quoted(name: str) -> str:
-    """A name as a formula has it: between backticks where it is no identifier. Raises EstimateError for one that no formula can hold."""
+    """Returns a name as a formula has it, between backticks unless an identifier.
+
+    Raises EstimateError for a name that no formula can hold.
+    """
     if "`" in name or "\\" in name:
         raise EstimateError("a name in a formula must be without backticks and backslashes")
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"`{name}`"
 
 
 def names_alone(right: str) -> bool:
-    """Whether a right-hand side is made of names alone. Anything else is Python, and is run. Raises EstimateError."""
+    """Returns whether a right-hand side is made of names alone. Anything else is Python, and is run. Raises EstimateError."""
     return all(factor.eval_method.value in ("literal", "lookup") for term in parsed(right) for factor in term.factors)
 
 

@@ -1,13 +1,13 @@
 """Tests of several coefficients at once, and of a model as a whole.
 
-Wald: b' V^-1 b, chi-squared with as many degrees of freedom as there are coefficients. Where errors have df degrees of freedom
-(of clusters, and the least of those of a linear model's coefficients), of m coefficients F = (df - m + 1) / (df m) W (E. Korn and
+Wald: b' V^-1 b, chi-squared with as many degrees of freedom as there are coefficients. If errors have df degrees of freedom
+(of clusters, and the least of a linear model's coefficients), of m coefficients F = (df - m + 1) / (df m) W (E. Korn and
 B. Graubard, Am. Stat. 44 (1990)). Likelihood ratio: twice what the log-likelihood loses where the coefficients are 0 and all else, the
 distribution of the perturbed predictors among it, is fitted anew.
 
 Goodness of fit: Pearson's sum of (observed - expected)^2 / expected over all reports that can come, at each combination of the public
-values, against the model that gives each of them a chance of its own. What is not fitted well may be the link, the terms, what the
-predictors' distribution may depend on, or that people did not follow the design.
+values, against the model that gives each of them a chance of its own. Causes of a poor fit are the link, the terms, the predictors'
+distribution, or people who did not follow the design.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FEW = 5.0  # expected reports of a kind; a fifth may have fewer, none fewer tha
 
 
 def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
-    """Whether all coefficients of these terms are 0. Raises EstimateError."""
+    """Tests whether all coefficients of these terms are 0. Raises EstimateError."""
     places = _places(fit, terms)
     m, statistic = len(places), _statistic(fit, places)
     result = normal.chi_squared(_what(terms), statistic, m)
@@ -50,7 +50,7 @@ def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
 
 
 def _statistic(fit: Coefficients, places: list[int]) -> float:
-    """b' V^-1 b, in the basis: there the hypothesis is that a few orthogonal combinations are 0."""
+    """Returns b' V^-1 b, in the basis: there the hypothesis is that a few orthogonal combinations are 0."""
     if (result := fit.likelihood) is not None:
         size = result.reports.coefficients
         carried, b, v = result.carried, result.maximum.parameters[:size], result.covariance[:size, :size]
@@ -62,7 +62,7 @@ def _statistic(fit: Coefficients, places: list[int]) -> float:
 
 
 def likelihood_ratio(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
-    """The same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
+    """Tests the same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
     result = _plain(fit, "a likelihood-ratio test", "; the Wald test holds")
     places = _places(fit, terms)
     keep = [place for place in range(result.reports.coefficients) if place not in places]
@@ -81,10 +81,11 @@ def likelihood_ratio(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
 
 
 def goodness(fit: Coefficients) -> HypothesisTest:
-    """Whether the model explains the reports as well as one that gives each a chance of its own (see above).
+    """Tests whether the model explains the reports as well as one that gives each a chance of its own (see above).
 
-    Raises EstimateError where there are too many different reports or public values for the reports there are, where not everybody was
-    asked, for weights, clusters and a linear model, and for a model that has as many parameters as there are reports.
+    Raises:
+        EstimateError: There are too many different reports or public values, not everybody was asked, the model is linear or has weights or
+            clusters, or it has as many parameters as there are reports.
     """
     result = _plain(fit, "a test of the whole model", "")
     terms, outcome = result.terms, result.outcome
@@ -114,7 +115,7 @@ def goodness(fit: Coefficients) -> HypothesisTest:
 
 
 def _chances(fit: Likelihood, each: Sequence[PerturbedVariable]) -> _Floats:
-    """The chance of every combination of reports at every public value, shape (Z, combinations)."""
+    """Returns the chance of every combination of reports at every public value, shape (Z, combinations)."""
     rows = np.array(list(itertools.product(*(range(one.n) for one in each))), dtype=np.int64)
     *predictors, outcome = (one.of(rows[:, j]) for j, one in enumerate(each))
     order = [outcome.categories.index(category) for category in fit.outcomes]
@@ -129,7 +130,7 @@ def _chances(fit: Likelihood, each: Sequence[PerturbedVariable]) -> _Floats:
 
 
 def _every_report(variable: PerturbedVariable) -> PerturbedVariable:
-    """All reports that can come of a variable, each once. Raises EstimateError where respondents' designs differ."""
+    """Returns all possible reports of a variable, each once. Raises EstimateError if respondents' designs differ."""
     width = variable.bits.shape[1]
     if not isinstance(variable.channel, Channel) and variable.channel.ndim == 3:
         raise EstimateError("there is a test of the whole model only where all respondents had the same designs")
@@ -140,7 +141,7 @@ def _every_report(variable: PerturbedVariable) -> PerturbedVariable:
 
 
 def _plain(fit: Coefficients, what: str, instead: str) -> Likelihood:
-    """What the model keeps, where it has a likelihood of people drawn one by one."""
+    """Returns the likelihood of a model of people drawn one by one. Raises EstimateError otherwise."""
     if fit.likelihood is None or fit.weighted or np.isfinite(fit.df):
         why = "a linear model" if fit.likelihood is None else "weights" if fit.weighted else "clusters"
         raise EstimateError(f"{what} needs the likelihood of people drawn alone, which there is not with {why}{instead}")
@@ -148,7 +149,7 @@ def _plain(fit: Coefficients, what: str, instead: str) -> Likelihood:
 
 
 def _places(fit: Coefficients, terms: Sequence[str]) -> list[int]:
-    """Where the coefficients of these terms are. Raises EstimateError."""
+    """Returns the indices of the coefficients of these terms. Raises EstimateError."""
     parts, columns = fit.layout.parts, fit.layout.names
     if not terms:
         raise EstimateError("at least one term must be named")

@@ -27,7 +27,7 @@ MAX_COMBINATIONS = 1024
 
 @dataclass(frozen=True, eq=False)
 class ModelLayout:
-    """A right-hand side that can be computed of any values.
+    """A right-hand side that can be computed for any values.
 
     Attributes:
         right: The right-hand side.
@@ -79,7 +79,7 @@ class ModelLayout:
         return frozenset().union(*(factor.variables for factor in self.factors))
 
     def frame(self, public: pd.DataFrame, codes: NDArray[np.int64]) -> pd.DataFrame:
-        """Public values and answers by their places as the formula sees them, a column for each variable."""
+        """Returns public values and answers by their indices as the formula sees them, a column for each variable."""
         latent = {name: _values(variable, codes[:, j]) for j, (name, variable) in enumerate(self.predictors.items())}
         return public.reset_index(drop=True).assign(**latent)
 
@@ -139,11 +139,11 @@ class Terms:
         return list(self.layout.predictors)
 
     def count(self, weights: _Floats | None) -> _Floats:
-        """Respondents of each kind, or the sum of their weights, shape (R,)."""
+        """Returns the respondents of each kind, or the sum of their weights, shape (R,)."""
         return np.bincount(self.which, weights, minlength=len(self.rows)).astype(np.float64)
 
     def everywhere(self) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-        """All public values with all combinations of answers, Z C rows, and the public row that each has."""
+        """Returns all public values with all combinations of answers, Z C rows, and the public row that each has."""
         return _everywhere(self.layout, self.public, self.combinations)
 
 
@@ -193,7 +193,7 @@ def labelled(variable: PerturbedVariable, labels: Any) -> Any:
 
 
 def _public(data: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """The public columns that are used, levels that no row has dropped. Raises EstimateError for a missing value."""
+    """Returns the used public columns, without unused levels. Raises EstimateError for a missing value."""
     for name in names:
         if missing := int(data[name].isna().sum()):
             raise EstimateError(f"{name} must not be missing in any row, got {missing:,} missing of {len(data):,}")
@@ -210,7 +210,7 @@ def _everywhere(layout: ModelLayout, public: pd.DataFrame, combinations: NDArray
 
 
 def _given(given: str, factors: tuple[Factor, ...], public: pd.DataFrame, predictors: set[str]) -> _Floats:
-    """What the distribution of the perturbed predictors depends on, shape (public kinds, q)."""
+    """Returns the predictors of the perturbed predictors' distribution, shape (public kinds, q)."""
     if perturbed := sorted(predictors.intersection(*[frozenset().union(*(one.variables for one in factors))])):
         raise EstimateError(f"given must name public columns only, got {', '.join(perturbed)}")
     layout, matrix = ModelLayout.of(given, factors, public, np.arange(len(public)), {})
@@ -219,14 +219,14 @@ def _given(given: str, factors: tuple[Factor, ...], public: pd.DataFrame, predic
 
 
 def _combinations(sizes: Sequence[int]) -> NDArray[np.int64]:
-    """All combinations of categories, shape (C, predictors); a single empty one where there is no perturbed predictor."""
+    """Returns all combinations of categories, shape (C, predictors); a single empty one without perturbed predictors."""
     if (total := int(np.prod(sizes, dtype=object))) > MAX_COMBINATIONS:
         raise EstimateError(f"the perturbed predictors must have at most {MAX_COMBINATIONS:,} combinations of categories, got {total:,}")
     return np.array(list(itertools.product(*map(range, sizes))), dtype=np.int64).reshape(total, len(sizes))
 
 
 def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Equal values get equal numbers from 0."""
+    """Returns equal numbers from 0 for equal values."""
     if values.dtype == object:
         import pandas as pd
 
@@ -235,7 +235,7 @@ def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _kinds(parts: Sequence[NDArray[np.int64]], n: int) -> NDArray[np.int64]:
-    """One number from 0 for each distinct combination of codes."""
+    """Returns one number from 0 for each distinct combination of codes."""
     kind = np.zeros(n, dtype=np.int64)
     for part in parts:
         kind = _codes(kind * (int(part.max(initial=0)) + 1) + part)
@@ -243,14 +243,14 @@ def _kinds(parts: Sequence[NDArray[np.int64]], n: int) -> NDArray[np.int64]:
 
 
 def _values(variable: PerturbedVariable, codes: NDArray[np.int64]) -> Any:
-    """What a formula sees of a latent answer: its score, or a category whose first level is the reference."""
+    """Returns a latent answer as a formula sees it: its score, or a category whose first level is the reference."""
     if (scores := variable.answer_scores) is not None:
         return scores[codes]
     return labelled(variable, np.asarray(variable.answers, dtype=object)[codes])
 
 
 def _looked_up(right: str) -> Any:
-    """The formula with each factor looked up by its text."""
+    """Returns the formula with each factor looked up by its text."""
     from formulaic import Formula
     from formulaic.parser.types import Factor as Lookup
     from formulaic.parser.types import Term

@@ -1,4 +1,4 @@
-"""What a regression is asked for, checked."""
+"""Regression request: the checked formula, data and options."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Request:
         return {name: variable for name, variable in self.perturbed.items() if name != self.outcome}
 
     def terms(self, outcome_kinds: list[NDArray[Any]]) -> layout.Terms:
-        """The right-hand side. outcome_kinds: what tells respondents apart by their outcome, (n,) each."""
+        """Returns the right-hand side. outcome_kinds: kinds of respondent by their outcome, (n,) each."""
         public = self.table.drop(columns=[self.outcome], errors="ignore")
         return layout.terms(self.right, self.given, public, self.predictors, outcome_kinds)
 
     def asked(self, predictors: list[str]) -> int:
-        """How many respondents were asked all questions of the model."""
+        """Returns how many respondents were asked all questions of the model."""
         variables = [self.perturbed[name] for name in (self.outcome, *predictors) if name in self.perturbed]
         everybody = np.ones(len(self.table), dtype=np.bool_)
         for variable in variables:
@@ -64,7 +64,7 @@ def checked(
     perturbed: Mapping[str, PerturbedVariable],
     options: Mapping[str, Any],
 ) -> Request:
-    """The request. options: model, given, errors, weights, clusters. Raises EstimateError."""
+    """Returns the request. options: model, given, errors, weights, clusters. Raises EstimateError."""
     model, values, weights, clusters = (options[name] for name in ("model", "given", "weights", "clusters"))
     if model not in MODELS:
         raise EstimateError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
@@ -86,7 +86,7 @@ def _errors(model: str, errors: str | None, weighted: bool, clustered: bool) -> 
 
 
 def _refuse_rounded(outcome: str, others: set[str], perturbed: Mapping[str, PerturbedVariable], model: str) -> None:
-    """Of a number on a grid only the mean is right: it can be the outcome of a model of means, and nothing else."""
+    """Raises EstimateError unless a number on a grid is the outcome of a model of means, since only its mean is right."""
     rounded = {name for name, variable in perturbed.items() if variable.on_grid}
     applicability.require("slope on a number", sorted(rounded & others))
     applicability.require("linear regression of a number" if model == "linear" else "logit of a number", sorted(rounded & {outcome}))
@@ -95,7 +95,7 @@ def _refuse_rounded(outcome: str, others: set[str], perturbed: Mapping[str, Pert
 
 
 def _table(data: pd.DataFrame | None, perturbed: Mapping[str, PerturbedVariable]) -> pd.DataFrame:
-    """The public columns, or a table of none; checks that all have as many respondents."""
+    """Returns the public columns, or an empty table; checks that all variables have the same number of respondents."""
     import pandas as pd
 
     sizes = {f"{name}": variable.n for name, variable in perturbed.items()}

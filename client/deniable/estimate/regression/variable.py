@@ -1,4 +1,4 @@
-"""A perturbed variable: what was reported, and how a report comes out of a true answer."""
+"""Perturbed variable: the reports, and the channel from a true answer to a report."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class PerturbedVariable:
 
     @classmethod
     def by_design(cls, reported: Sequence[Any] | NDArray[Any], design: Any, categories: Sequence[str], **options: Any) -> PerturbedVariable:
-        """A variable collected elsewhere: each respondent's reported category, and a `Design`'s or other matrix P[reported, true].
+        """Returns a variable collected elsewhere, from each respondent's reported category, and a `Design` or a matrix P[reported, true].
 
         options: `scores` and `reference`. Raises EstimateError for a report that is no category; the report itself is not quoted.
         """
@@ -101,13 +101,13 @@ class PerturbedVariable:
         return None if self.scores is None else np.asarray(self.scores, dtype=np.float64)[self.answered]
 
     def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> PerturbedVariable:
-        """The same variable of some of the respondents."""
+        """Returns the same variable of some of the respondents."""
         channel = self.channel
         keep = channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows]
         return replace(self, bits=self.bits[rows], channel=keep, asked=None if self.asked is None else self.asked[rows])
 
     def likelihood(self) -> _Floats:
-        """P(report | true category), shape (n, k), where the true categories are in the order of `categories`; 1 of who was not asked."""
+        """Returns P(report | true category), shape (n, k), with the true categories in the order of `categories`; 1 if not asked."""
         result = self._likelihood()
         return result if self.asked is None else np.where(self.asked[:, None], result, 1.0)
 
@@ -122,7 +122,7 @@ class PerturbedVariable:
         return np.asarray(self.channel[np.arange(self.n), self.bits.argmax(axis=1)])
 
     def pseudo_answers(self) -> _Floats:
-        """u with E[u | true category] = its indicator, shape (n, k): each report inverted by itself; 0 of who was not asked."""
+        """Returns u with E[u | true category] = its indicator, shape (n, k): each report inverted by itself; 0 if not asked."""
         result = self._pseudo_answers()
         return result if self.asked is None else np.where(self.asked[:, None], result, 0.0)
 
@@ -138,14 +138,14 @@ class PerturbedVariable:
         return np.asarray(inverted[np.arange(self.n), :, self.bits.argmax(axis=1)])
 
     def patterns(self) -> NDArray[Any]:
-        """One opaque value per respondent, shape (n,), equal where likelihood and pseudo-answer are equal."""
+        """Returns one opaque value per respondent, shape (n,), equal where likelihood and pseudo-answer are equal."""
         selected = np.packbits(self.bits, axis=1)
         if not isinstance(self.channel, Channel) and self.channel.ndim == 3:
             selected = np.ascontiguousarray(np.hstack([self.likelihood(), self.pseudo_answers()])).view(np.uint8)
         return np.ascontiguousarray(selected).view(f"V{selected.shape[1]}").ravel()
 
     def _check_channel(self, k: int, n: int) -> int:
-        """How many bits are set in a report."""
+        """Returns how many bits are set in a report."""
         if isinstance(self.channel, Channel):
             if self.channel.k != k:
                 raise EstimateError(f"channel must have {k} categories, got {self.channel.k}")
