@@ -1,6 +1,6 @@
-"""Did the method work? Tests of what the coins promise, and how far liars can move an estimate.
+"""Method checks: tests of the possible range of each bit, and how far liars can move an estimate.
 
-None of them proves that all is well: fake reports that keep to what honest ones look like cannot be told from them.
+None of them proves that all is well: fake reports that look like honest ones cannot be detected.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ class Shift:
 
 
 def check_range(survey: Survey, tally: Tally) -> tuple[RangeCheck, ...]:
-    """The possible-range test of every bit of every question, the implied last ones included.
+    """Tests whether each bit of every question, the implied last ones included, is within its possible range.
 
     A one-sided exact binomial test against the nearest end. The warnings in `estimate` are these alarms. Raises EstimateError
-    where there are no reports.
+    without reports.
     """
     level = plausibility.level(question.channel.outputs for question in survey.items)
     checks = []
@@ -76,7 +76,7 @@ def check_range(survey: Survey, tally: Tally) -> tuple[RangeCheck, ...]:
 
 
 def _bits(question: Question) -> Iterator[tuple[str, float, float]]:
-    """Each bit of a report: what it is called, and the least and the greatest chance that it is set, over all answers."""
+    """Yields each bit of a report: its name, and the least and the greatest chance that it is set, over all answers."""
     channel = question.channel
     if not isinstance(channel, Window):
         yield from ((option, float(channel.phi), float(channel.theta)) for option in question.categories)
@@ -106,7 +106,7 @@ def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, t
 
 
 def worst_case_shift(question: Question, fraction: float, share: float | None = None) -> Shift:
-    """How far `fraction` of all reports can move the estimated share of one option, when they replace honest ones.
+    """Returns how far `fraction` of all reports can move the estimated share of one option, when they replace honest ones.
 
     share: the option's honest share; None takes the worst case over all shares. A liar's pseudo-answer is on average any value
     from 0 to 1; a fake report's is (1 - phi) / (theta - phi) with the option's bit set, -phi / (theta - phi) without.
@@ -125,7 +125,7 @@ def worst_case_shift(question: Question, fraction: float, share: float | None = 
 
 
 def worst_case_shift_of_mean(question: Question, fraction: float, scores: NDArray[np.floating], honest: float) -> Shift:
-    """The same for the mean of scores, one number a category, whose honest value is `honest`. Raises EstimateError."""
+    """Returns the same shift of the mean of scores, one number a category, whose honest value is `honest`. Raises EstimateError."""
     part, values = _fraction("fraction", fraction), np.sort(np.asarray(scores, dtype=np.float64))
     if values.shape != (question.k,) or not np.isfinite(values).all():
         raise EstimateError(f"scores must be {question.k} finite numbers for question {question.id}, one a category, got {scores!r}")
@@ -135,7 +135,7 @@ def worst_case_shift_of_mean(question: Question, fraction: float, scores: NDArra
 
 
 def _chance_beyond(ones: int, n: int, phi: float, theta: float) -> float:
-    """The chance that a bit strays from [phi, theta] at least as far as it did, at the nearer end; 1 inside."""
+    """Returns the chance that a bit strays from [phi, theta] at least as far as it did, at the nearer end; 1 inside."""
     if phi <= ones / n <= theta:
         return 1.0
     return float(scipy.special.bdtr(ones, n, phi) if ones / n < phi else scipy.special.bdtrc(ones - 1, n, theta))

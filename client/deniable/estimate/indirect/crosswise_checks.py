@@ -1,4 +1,4 @@
-"""The crosswise design with a check of itself: an anchor question, which shows who pays no heed, or two groups, which must agree."""
+"""Crosswise designs that detect inattentive respondents: by an anchor question, or by two groups, which must agree."""
 
 from __future__ import annotations
 
@@ -31,14 +31,22 @@ def anchored_crosswise(
     anchor_yes: float = 0.0,
     confidence: float = 0.95,
 ) -> Estimates:
-    """The share of yes where some pay no heed ("yes"), the share of those who do ("attentive"), and the share without that ("uncorrected").
+    """Estimates the share of yes corrected for inattention ("yes"), the attentive share ("attentive"), and the share without correction.
 
-    counts: shape (2, 2), how many reported "the same", then how many did not, to the sensitive question (rows) and the anchor (columns).
-    prevalence, anchor_prevalence: of the harmless question beside each. anchor_yes: the known share of yes to the anchor, 0 for what
-    nobody can have done. With attentive share g the reports are "the same" with chance 1/2 + g (2 pi - 1)(p - 1/2), for both questions;
-    so pi - 1/2 is a ratio of two such shares, whose limits are Fieller's.
-    Y. Atsusaka and R. Stevenson, Political Analysis 31 (2023). Raises EstimateError for counts or chances that cannot be, and where the
-    attentive share is estimated at 0 or less.
+    The last figure is named "uncorrected". With attentive share g the reports are "the same" with chance 1/2 + g (2 pi - 1)(p - 1/2), for
+    both questions; so pi - 1/2 is a ratio of two such shares, with Fieller's limits.
+    Y. Atsusaka and R. Stevenson, Political Analysis 31 (2023).
+
+    Args:
+        counts: Shape (2, 2), how many reported "the same", then how many did not, to the sensitive question (rows) and the anchor
+            (columns).
+        prevalence: The known share of yes to the harmless question beside the sensitive one.
+        anchor_prevalence: The same beside the anchor.
+        anchor_yes: The known share of yes to the anchor, 0 for an impossible act.
+        confidence: The confidence of the limits.
+
+    Raises:
+        EstimateError: Counts or chances are impossible, or the attentive share is estimated at 0 or less.
     """
     cells, interval = _table(counts), Interval(confidence)
     design, anchor = crosswise(prevalence), crosswise(anchor_prevalence)
@@ -66,11 +74,11 @@ def anchored_crosswise(
 
 
 def extended_crosswise(first: Group, second: Group, *, confidence: float = 0.95) -> Estimates:
-    """The share of yes ("yes"), and a test whether both groups tell the same share, as they do if all follow the instructions.
+    """Estimates the share of yes ("yes"), and tests whether both groups give the same share, as they do if all follow the instructions.
 
-    Group.yes: how many reported "the same"; p: the harmless question's prevalence, in the second group 1 less that in the first. So "the
+    Group.yes: how many reported "the same"; p: the harmless question's prevalence, in the second group 1 less the first one's. So "the
     same" in one is "not the same" in the other, and all are one crosswise design. The test is the likelihood ratio of two shares.
-    D. Heck, A. Hoffmann and M. Moshagen, Behavior Research Methods 50 (2018). Raises EstimateError where the prevalences do not add to 1.
+    D. Heck, A. Hoffmann and M. Moshagen, Behavior Research Methods 50 (2018). Raises EstimateError if the prevalences do not add to 1.
     """
     if abs(first.p + second.p - 1) > 1e-9:
         raise EstimateError(f"the second prevalence must be 1 less the first, got {first.p:g} and {second.p:g}; for others, see RowDesigns")
@@ -90,7 +98,7 @@ def _table(counts: Sequence[Sequence[int]] | NDArray[np.int64]) -> NDArray[np.in
 
 
 def _shares(cells: NDArray[np.int64] | _Floats, scale: _Floats) -> tuple[_Floats, _Floats]:
-    """(share of "the same" - 1/2) / scale of both questions, and their covariance: the same people answered both."""
+    """Returns (share of "the same" - 1/2) / scale of both questions, and their covariance: the same people answered both."""
     n = cells.sum()
     rates = np.array([cells[0].sum(), cells[:, 0].sum()]) / n
     both = cells[0, 0] / n
@@ -99,7 +107,7 @@ def _shares(cells: NDArray[np.int64] | _Floats, scale: _Floats) -> tuple[_Floats
 
 
 def _share(what: str, ones: int, n: int, prevalence: float, interval: Interval) -> Estimate:
-    """The share that the crosswise design alone tells."""
+    """Returns the share by the crosswise design alone."""
     design = crosswise(prevalence)
     one = proportion(ones, n, design.q0, design.q1, interval)
     message = outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
@@ -107,7 +115,7 @@ def _share(what: str, ones: int, n: int, prevalence: float, interval: Interval) 
 
 
 def _same_share(what: str, table: NDArray[np.int64]) -> HypothesisTest:
-    """The likelihood-ratio test of equal shares in the two rows of a table of counts (G. Wilks 1938), 1 degree of freedom."""
+    """Tests equal shares in the two rows of a table of counts by the likelihood ratio (G. Wilks 1938), 1 degree of freedom."""
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     result = normal.chi_squared(what, 2 * float((scipy.special.xlogy(table, table) - scipy.special.xlogy(table, expected)).sum()), 1)
     few = "fewer than 5 reports of a kind are expected in a group, so the p-value is rough"

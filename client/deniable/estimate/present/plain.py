@@ -1,4 +1,4 @@
-"""Records of plain fields as JSON has them: what a server, or a file, says they are is checked before anything is computed or printed."""
+"""Validation of plain records, as JSON has them, before anything is computed or printed from a server or a file."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ _RULES: dict[type, tuple[str, Callable[[Any], bool]]] = {
 
 
 def record(kind: type[_T], given: Mapping[str, Any]) -> _T:
-    """A dataclass from the values of its fields. Raises EstimateError for a field that is missing, unknown, or of another kind.
+    """Returns a dataclass from the values of its fields. A field that is not compared is no part of a record.
 
-    A field that is not compared is no part of a record.
-    Fields of other types than text, number, whole number (a count), truth value and None are taken as they are.
+    Only fields of text, number, whole number (a count), truth value and None are checked.
+
+    Raises:
+        EstimateError: A field is missing, unknown, or of another kind.
     """
     try:
         if hidden := [name for name, field in kind.__dataclass_fields__.items() if not field.compare and name in given]:  # type: ignore[attr-defined]
