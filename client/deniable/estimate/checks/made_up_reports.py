@@ -66,11 +66,11 @@ _SURE = 2.33  # standard errors that 99 of 100 surveys keep to
 
 @dataclass(frozen=True)
 class MadeUp(Tabular):
-    """What the reports say about made-up ones among them.
+    """Result of the test for made-up reports.
 
-    p_value: the chance that honest reports agree as much is at most this. alarm: it is below 0.01. shows_from: the share of all reports,
-    0 to 1, from which on made-up ones that repeat the same answers would show; None if half would not. question, shift: the question of
-    which 1% made-up reports of the worst kind move a share farthest, and how far (0.01 is one percentage point). words: all this in words.
+    p_value: an upper bound on the chance that honest reports agree as much. alarm: it is below 0.01. shows_from: the share of all reports,
+    0 to 1, from which on made-up ones that repeat the same answers would show; None if half would not. question, shift: the question whose
+    share 1% made-up reports of the worst kind move farthest, and how far (0.01 is one percentage point). words: all this in words.
     """
 
     p_value: float
@@ -230,7 +230,7 @@ def _design(survey: Survey, places: tuple[Field, ...], n: int) -> _Design:
     sizes = _by_block(survey, places, [one.size for one in moments])
 
     def largest(values: Sequence[float]) -> float:
-        """The largest sum over the questions that one person can be asked."""
+        """Returns the largest sum over the questions that one person can be asked."""
         return math.fsum(sorted(_by_block(survey, places, values))[-(survey.ask or len(survey.blocks)) :])
 
     return _Design(

@@ -43,6 +43,7 @@ class RangeCheck:
 
     @property
     def alarm(self) -> bool:
+        """Whether the p-value is below the level."""
         return self.p_value < self.level
 
 

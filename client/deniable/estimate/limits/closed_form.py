@@ -29,7 +29,9 @@ def clopper_pearson(ones: int, n: int, alpha: float) -> tuple[float, float]:
 
 
 def score(bits: tuple[int, int], q0: float, q1: float, z2: float, sampling: float) -> tuple[float, float]:
-    """Returns the score limits of a share, not clipped: the ends of the shares p with
+    """Returns the score limits of a share, not clipped.
+
+    They are the ends of the shares p with
 
         (y/n - q0 - p (q1 - q0))^2 <= z2 [p v1 + (1 - p) v0 + s (q1 - q0)^2 p (1 - p)] / n,
 

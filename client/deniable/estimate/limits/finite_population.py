@@ -128,7 +128,7 @@ def _log_choose(n: _Floats | np.float64, k: _Floats | np.float64) -> _Floats:
 
 
 def _ratio(top: _Floats, bottom: _Floats) -> _Floats:
-    """Divides, with 0 / 0 = 0: where there is no variance the mean is certain."""
+    """Returns top / bottom, with 0 / 0 = 0: where there is no variance the mean is certain."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(top < _TIE**2, 0.0, top / bottom)
 

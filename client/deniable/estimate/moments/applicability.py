@@ -1,4 +1,4 @@
-"""Applicability: which estimates hold for which kind of question. All others are refused, with the reason.
+"""Applicability of each estimate to each kind of question. All others are refused, with the reason.
 
 A number on a grid is rounded at random to one of two levels before it is randomized. This keeps its mean right, and the mean of its product
 with another answer. Nonlinear figures (a quantile, a square, a category of its own) would describe the rounded numbers instead.
@@ -53,7 +53,7 @@ def require_shares(figure: str, question: Question, option: str | None = None, i
         figure: The name of the figure, for the message.
         question: The question.
         option: The only category that the figure uses, if any.
-        instead: What is available for the mean.
+        instead: The figure that is available for the mean.
 
     Raises:
         EstimateError: The question is a number whose reports hold its mean only.

@@ -129,7 +129,7 @@ def _least_worst(m: int, w: int, near: float, far: float) -> _Floats:
 
 
 def _peaks(values: _Floats, w: int, near: float, far: float) -> _Floats:
-    """Returns, for each two neighbouring levels, the largest variance of a report's value about a number between them, in steps squared.
+    """Returns the largest variance of a report's value about a number between each two neighbouring levels, in steps squared.
 
     Rounding makes E[value^2] linear there, so the variance is a parabola in the place t of the number, 0 <= t <= 1.
     """

@@ -164,7 +164,7 @@ def reported_covariance(weights: _Floats, channel: Window, ones: NDArray[np.int6
 
 
 def at_least(coins: _Floats, plain: _Floats) -> _Floats:
-    """Returns a covariance, shape (m, m), in which nothing varies less than by the coins alone.
+    """Returns a covariance, shape (m, m), with no variance below the coins' alone.
 
     The excess over the coins is projected onto the matrices that can be a covariance.
     """

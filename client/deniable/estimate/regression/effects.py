@@ -154,8 +154,9 @@ def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
 
 
 class _Contrast(NamedTuple):
-    """x at one value of a variable, and at another, of each public kind and combination, (Z C, p). per: the divisor of the difference,
-    (Z C, 1) or (1, 1).
+    """x at one value of a variable, and at another, of each public kind and combination, (Z C, p).
+
+    per: the divisor of the difference, (Z C, 1) or (1, 1).
     """
 
     name: str

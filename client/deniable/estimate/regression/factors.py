@@ -1,7 +1,7 @@
 """Factor evaluation: each factor of a formula is evaluated once over all respondents, then from what that evaluation learned.
 
-A factor can look at more than its own row: (age - np.mean(age)) needs the mean over respondents, bs(age, 4) the knots. What it learns is
-kept: calls that return one value for all rows as constants, formulaic's stateful transforms with their state. What is left is a function
+A factor can look at other rows: (age - np.mean(age)) needs the mean over respondents, bs(age, 4) the knots. These values are
+saved: calls that return one value for all rows as constants, formulaic's stateful transforms with their state. The rest is a function
 of a row's own values, and means the same for one row, for distinct rows and for new ones. A factor of public columns that still looks
 at other rows, such as age.rank(), has values for the respondents only. A factor of a perturbed variable must follow from each of its
 answers alone, since answers are not known.

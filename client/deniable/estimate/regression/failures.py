@@ -1,6 +1,6 @@
 """Model errors in plain words: separation, singular information, collinear terms, empty categories and too few people or clusters.
 
-Library, command line and pages print what is composed here. Messages name variables and their categories, which are public, and no record.
+Library, command line and pages print these messages. Messages name variables and their categories, which are public, and no record.
 """
 
 from __future__ import annotations

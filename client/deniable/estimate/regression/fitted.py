@@ -24,10 +24,11 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """What a likelihood model keeps beside its coefficients. Its parameters are those of the terms' basis.
+    """A likelihood model's numbers besides its coefficients. Its parameters belong to the terms' basis.
 
-    outcome: the outcome, and its K answers in the family's order. drawn: whom people stand for. complete: how many of the cells, the
-    first ones, are combinations of answers. covariance: of all parameters, gamma among them. carried: from
+    outcome: the outcome, and its K answers in the family's order. sampling: weights and clusters. complete: how many of the cells, the
+        first
+    ones, are combinations of answers. covariance: of all parameters, gamma among them. carried: from
     the basis to the coefficients. start: of the coefficients.
     """
 
@@ -46,9 +47,10 @@ class Likelihood:
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """request: what was asked for. outcome: what is modelled, in words. names: (of which category of the outcome, term) of each one.
+    """The coefficients of a fitted model.
 
-    params: shape (p,), and their covariance, (p, p). basis: the columns in which they were fitted. asked: respondents who were asked all
+    request: the checked request. outcome: the modelled quantity, in words. names: (category of the outcome, term) of each coefficient.
+    params: shape (p,), and their covariance, (p, p). basis: the columns used for fitting. asked: respondents who were asked all
     questions. answered: the part of them that answered all, as estimated. likelihood: None of a linear model. left_out: of a linear model
     of people drawn alone, None of others. core: of a linear model, coefficients and covariance in the basis.
     """

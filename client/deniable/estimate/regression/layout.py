@@ -32,7 +32,7 @@ class ModelLayout:
     Attributes:
         right: The right-hand side.
         factors: Its factors, with what they learned of all respondents.
-        spec: formulaic's, in which each factor is looked up by its text.
+        spec: formulaic's, with each factor looked up by its text.
         predictors: The perturbed predictors.
     """
 
@@ -112,7 +112,7 @@ class ModelLayout:
 class Terms:
     """The right-hand side for R distinct kinds of respondent and C combinations of answers to the perturbed predictors.
 
-    layout: how it is computed. basis: the columns in which it is fitted. x: (R, C, p), the terms in that basis. w: (R, q), what the
+    layout: how it is computed. basis: the columns used for fitting. x: (R, C, p), the terms in that basis. w: (R, q), what the
     combinations' distribution depends on. rows: (R,), one respondent of each kind. which: (n,), the kind of each respondent.
     combinations: (C, predictors), places of answers. public: the different public values, Z rows; public_kind: (R,), which of them each
     kind has.
@@ -150,9 +150,9 @@ class Terms:
 def terms(
     right: str, given: str | None, data: pd.DataFrame, perturbed: Mapping[str, PerturbedVariable], outcome_kinds: Sequence[NDArray[Any]]
 ) -> Terms:
-    """Lays the right-hand side out. given: see `regress`. outcome_kinds: what else tells respondents apart, (n,) each.
+    """Returns the design matrix of the right-hand side. given: see `regress`. outcome_kinds: further codes of respondents, (n,) each.
 
-    Raises EstimateError for a name that is not there, a missing value, and collinear terms.
+    Raises EstimateError for an unknown name, a missing value, and collinear terms.
     """
     expressions = formula.expressions(right)
     others = formula.expressions(given) if given else []

@@ -96,8 +96,11 @@ class Reports:
 
 
 class Derivatives(NamedTuple):
-    """At some parameters: the log-likelihood; the objective, which has the pseudo-respondents too; its score, observed information and
-    complete data's information."""
+    """The derivatives at some parameters.
+
+    The log-likelihood; the objective, which has the pseudo-respondents too; its score, observed information and complete data's
+    information.
+    """
 
     llf: float
     objective: float
@@ -192,8 +195,11 @@ def combinations(reports: Reports, parameters: _Floats) -> _Floats:
 
 @dataclass(frozen=True)
 class _Point:
-    """Some kinds of respondent at some parameters. eta: (R, C, K - 1). mu: (R, C, K). log_pi, pi: (R, C). total: (R,), the likelihood of
-    a report. latent: (R, C, K), how likely each (c, y) is, given the reports."""
+    """Some kinds of respondent at some parameters.
+
+    eta: (R, C, K - 1). mu: (R, C, K). log_pi, pi: (R, C). total: (R,), the likelihood of
+    a report. latent: (R, C, K), how likely each (c, y) is, given the reports.
+    """
 
     part: Reports
     eta: _Floats

@@ -25,7 +25,7 @@ MODELS = (*FAMILIES, "linear")
 
 @dataclass(frozen=True)
 class Request:
-    """formula: `outcome ~ right`. table: the public columns. drawn: weights and clusters. errors: as in `regress`, never None."""
+    """formula: `outcome ~ right`. table: the public columns. sampling: weights and clusters. errors: as in `regress`, never None."""
 
     formula: str
     model: str

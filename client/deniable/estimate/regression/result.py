@@ -136,9 +136,9 @@ class Regression(Tabular):
         return hypotheses.goodness(self.fitted)
 
     def predict(self, rows: pd.DataFrame | Mapping[str, Any], *, confidence: float = 0.95) -> Effects:
-        """The chance of each answer, or the mean of a linear model, at these values of the formula's variables (see `effects`).
+        """Returns the chance of each answer, or the mean of a linear model, at these values of the formula's variables (see `effects`).
 
-        Whatever the formula learned of the respondents, such as the mean in center(age), stays as it was.
+        Values that the formula learned from the respondents, such as the mean in center(age), are kept.
 
         Args:
             rows: A column for each variable, or a mapping of columns or of single values; of a perturbed variable its answers, or numbers

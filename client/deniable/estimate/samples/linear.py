@@ -41,7 +41,7 @@ class Linear:
         shares: The shares.
         covariance: Their covariance.
         coins: Their covariance by the coins alone.
-        parts: What the reports of each of the design's groups add to the errors, shape (G, m); empty without a design.
+        parts: The contribution of each of the design's groups to the errors, shape (G, m); empty without a design.
     """
 
     n: int

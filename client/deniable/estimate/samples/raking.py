@@ -36,7 +36,7 @@ class Margin:
 
 
 def factors(mass: _Floats, margins: Sequence[Margin]) -> _Floats:
-    """Returns the factor of each cell's mass, shape (cells,), with which every margin has its shares and the total mass stays.
+    """Returns the factor of each cell's mass, shape (cells,), that gives every margin its shares and keeps the total mass.
 
     Masses may be negative, as estimates of rare cells are, but not the mass of a whole class.
 

@@ -51,7 +51,7 @@ class Crosstab(Tabular):
         interval: The requested limits.
         on_grid: The questions that are numbers rounded at random to the levels that are the options here (see `applicability`).
         together: The reports with all bits of a cell set, same shape.
-        origin: Whose reports these are, if known.
+        origin: The reports used, if known.
         optional: The questions that need not be answered, and have "no answer" as an option.
     """
 
@@ -330,6 +330,7 @@ class Axis(NamedTuple):
 
     @classmethod
     def of(cls, question: Question) -> Axis:
+        """Returns the axis of a question. Raises EstimateError for a number whose reports hold its mean only."""
         applicability.require_shares("cross table", question)
         return cls(question.id, question.categories, question.channel, applicability.on_grid(question), not question.required)
 

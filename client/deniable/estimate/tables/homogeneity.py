@@ -54,7 +54,9 @@ def homogeneity(
 
 
 def same_shares(what: str, channel: Channel, groups: Sequence[GroupCounts]) -> HypothesisTest:
-    """Tests whether G groups have the same shares, by a score test of their distances from a common mean:
+    """Tests whether G groups have the same shares, by a score test of their distances from a common mean.
+
+    The statistic is
 
         sum over g of  (s_g - m)' V_g^-1 (s_g - m),   m = (sum V_g^-1)^-1 sum V_g^-1 s_g,
 

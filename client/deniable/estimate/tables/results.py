@@ -46,7 +46,7 @@ class Row:
         confidence, method, target: Of low and high.
         chance_rate: The share of reports with the bit set if no respondent has this option.
         warning: Plain words, or empty.
-        origin: Whose reports these are, if known; it is neither compared nor written.
+        origin: The reports used, if known; it is neither compared nor written.
     """
 
     question: str

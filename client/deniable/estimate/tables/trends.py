@@ -65,7 +65,9 @@ class Trends(Tabular):
 
 
 def trend(estimates: Sequence[Estimated], times: Sequence[float], *, what: str = "the change by the unit of time") -> Difference:
-    """Estimates the slope of the least-squares line through estimates of different people at these times:
+    """Estimates the slope of the least-squares line through estimates of different people at these times.
+
+    The slope is
 
         sum of (t - mean t) x_t  /  sum of (t - mean t)^2
 

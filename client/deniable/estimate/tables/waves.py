@@ -240,7 +240,7 @@ def _or_none(kind: str, points: float) -> str:
 
 
 def _places(least: float) -> int:
-    """Returns the number of decimals with which this limit, above 0, does not read as 0 when it is rounded down."""
+    """Returns how many decimals this limit, above 0, needs to not read as 0 when it is rounded down."""
     return max(0, math.ceil(-math.log10(least + _TINY)))
 
 
