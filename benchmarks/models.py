@@ -25,7 +25,7 @@ from scipy.special import expit, ndtr, ndtri
 
 from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
-from deniable.estimate import Perturbed, Regression, regress
+from deniable.estimate import PerturbedVariable, Regression, regress
 from deniable.estimate.regression.fitted import Likelihood
 from deniable.estimate.regression.likelihood import maximize, scores
 from deniable.mechanism import Channel
@@ -48,18 +48,18 @@ class Survey:
     none: str = "b"
     asked: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
 
-    def perturbed(self, epsilon: float, rng: np.random.Generator) -> dict[str, Perturbed]:
+    def perturbed(self, epsilon: float, rng: np.random.Generator) -> dict[str, PerturbedVariable]:
         """What their devices would have sent."""
         return {name: self._told(name, epsilon, rng) for name in self.answers}
 
-    def _told(self, name: str, epsilon: float, rng: np.random.Generator) -> Perturbed:
+    def _told(self, name: str, epsilon: float, rng: np.random.Generator) -> PerturbedVariable:
         answers, labels = self.answers[name]
         channel = Channel.for_epsilon(epsilon, len(labels))
         bits = randomize(channel, answers, lambda count: rng.integers(0, 1 << 32, count, dtype=np.uint32))
         missing = "no answer" if "no answer" in labels else None
         if (asked := self.asked.get(name)) is not None:
             bits = bits & asked[:, None]
-        return Perturbed(bits, channel, labels, missing=missing, asked=asked)
+        return PerturbedVariable(bits, channel, labels, missing=missing, asked=asked)
 
 
 def yes(holds: NDArray[np.bool_], silent: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.int64], tuple[str, ...]]:
@@ -286,7 +286,7 @@ class Bend:
         chances = np.concatenate([np.einsum("xay,a,y->x", joint, of_a, of_y) for (_, of_y), (_, of_a) in told])
         labels = {"y": FAMILIES[self.model][0], "a": ("yes", "no")}
         bits = {name: np.repeat([one[place][0] for one in told], len(AGES), axis=0) for place, name in enumerate(names)}
-        answers = {name: Perturbed(bits[name], self.channel(name), labels[name]) for name in names}
+        answers = {name: PerturbedVariable(bits[name], self.channel(name), labels[name]) for name in names}
         data = pd.DataFrame({"age": np.tile(AGES, len(told)), "weight": chances})
         model = "logit" if self.model == "multinomial" else self.model
         fit = regress(f"y ~ {'a + ' if self.with_a else ''}age", data, answers, model=model, weights="weight").fitted.likelihood

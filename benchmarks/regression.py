@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
-from deniable.estimate import Perturbed, regress
+from deniable.estimate import PerturbedVariable, regress
 from deniable.mechanism import Channel
 
 YES_NO = ("yes", "no")
@@ -75,7 +75,7 @@ SCENARIOS: dict[str, Callable[[np.random.Generator, int], Simulated]] = {
 }
 
 
-def variables(simulated: Simulated, epsilon: float, rng: np.random.Generator) -> tuple[dict[str, Perturbed], ...]:
+def variables(simulated: Simulated, epsilon: float, rng: np.random.Generator) -> tuple[dict[str, PerturbedVariable], ...]:
     """The perturbed variables; the same bits taken for answers; the true answers."""
     private, naive, true = {}, {}, {}
     for name, (answers, labels) in simulated[3].items():
@@ -83,10 +83,10 @@ def variables(simulated: Simulated, epsilon: float, rng: np.random.Generator) ->
         channel, one_bit = Channel.for_epsilon(epsilon, k), np.eye(k, dtype=np.bool_)
         bits = randomize(channel, answers, lambda count: rng.integers(0, 1 << 32, count, dtype=np.uint32))
         scores = tuple(map(float, labels)) if labels[0].isdigit() else None
-        private[name] = Perturbed(bits, channel, labels, scores)
+        private[name] = PerturbedVariable(bits, channel, labels, scores)
         first = one_bit[np.where(bits, rng.random(bits.shape), 0).argmax(axis=1)]  # one of the d reported categories
-        naive[name] = Perturbed(first, np.eye(k), labels, scores)
-        true[name] = Perturbed(one_bit[answers], np.eye(k), labels, scores)
+        naive[name] = PerturbedVariable(first, np.eye(k), labels, scores)
+        true[name] = PerturbedVariable(one_bit[answers], np.eye(k), labels, scores)
     return private, naive, true
 
 

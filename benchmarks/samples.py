@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from deniable.estimate import analyse
 from deniable.estimate.limits.interval import Interval
-from deniable.estimate.samples.drawn import Drawn, together
 from deniable.estimate.samples.sample import Sample
+from deniable.estimate.samples.sampled_reports import SampledReports, together
 from deniable.estimate.tables import conditional_share, independence, share_rows
 from deniable.estimate.tables.sampled import shares
 from deniable.survey import Survey
@@ -101,7 +101,7 @@ class Surveys:
         if self.case.figure == "share":  # the rows of the results, without all else that these have
             item = self.survey.items[0]
             plain = share_rows(self.survey, together(tallies), [item], Interval())
-            return _beside(share, plain[0], shares(Drawn(self.survey, tallies, clusters), item, Interval())[0])
+            return _beside(share, plain[0], shares(SampledReports(self.survey, tallies, clusters), item, Interval())[0])
         alone, drawn = analyse(self.survey, tallies), analyse(self.survey, tallies, sample=clusters)
         tables = [one.crosstab("a", "b") for one in (alone, drawn)]
         if self.case.figure == "cell":

@@ -76,9 +76,9 @@ class Surveys:
         alone = np.array([plain[0].sum(), plain[0, 0] / plain[0].sum(), plain[:, 0].sum() / plain[:, :2].sum()])
         analysis = Analysis(self.survey, tally)
         try:
-            told = analysis.shown("often", complete=self.case.complete)
+            told = analysis.among_shown("often", complete=self.case.complete)
         except EstimateError:  # that all answered is contradicted, by chance: who is told so goes without it
-            told = analysis.shown("often")
+            told = analysis.among_shown("often")
         found = [told.part, told.shares[0], told.answered[0]]
         figures = np.array([math.nan if one is None else one.estimate for one in found])
         held = np.array([one is None or one.low <= truth <= one.high for one, truth in zip(found, self.truth, strict=True)])

@@ -17,7 +17,7 @@ from benchmarks.atlas.source import Counts, Floats, Reports, Source, survey_of
 
 from deniable.estimate import Sample
 from deniable.estimate.limits.interval import Interval
-from deniable.estimate.samples.drawn import Drawn
+from deniable.estimate.samples.sampled_reports import SampledReports
 from deniable.estimate.tables import conditional_share, independence, sampled
 from deniable.wire.tally import Tally
 
@@ -60,11 +60,11 @@ def _odds(logit: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-logit)))
 
 
-def _drawn(source: Clinics, tallies: Mapping[str, Tally]) -> Drawn:
-    return Drawn(source.survey, tallies, Sample(clusters="group"))
+def _drawn(source: Clinics, tallies: Mapping[str, Tally]) -> SampledReports:
+    return SampledReports(source.survey, tallies, Sample(clusters="group"))
 
 
-def _figure(figure: Callable[[Drawn], object], truth: Callable[[Clinics], float], cell: Cell) -> Scene:
+def _figure(figure: Callable[[SampledReports], object], truth: Callable[[Clinics], float], cell: Cell) -> Scene:
     source = Clinics(cell)
 
     def judge(one: Reports) -> Outcome:
@@ -97,8 +97,8 @@ def _arms(cell: Cell) -> Scene:
 def lines() -> Iterator[Line]:
     """Every line of a sample of clusters."""
 
-    def line(name: str, figure: Callable[[Drawn], object], truth: Callable[[Clinics], float]) -> Line:
-        return Line(name, ("Sample", "Analysis.drawn"), CELLS, partial(_figure, figure, truth), dear=3)
+    def line(name: str, figure: Callable[[SampledReports], object], truth: Callable[[Clinics], float]) -> Line:
+        return Line(name, ("Sample", "Analysis.sampled_reports"), CELLS, partial(_figure, figure, truth), dear=3)
 
     yield line("clusters: share", lambda d: sampled.shares(d, d.survey.items[0], Interval())[0], lambda s: s.mean(1))
     yield line("clusters: mean", lambda d: sampled.mean(d, "a", [1.0, 0.0], Interval()), lambda s: s.mean(1))
@@ -108,9 +108,9 @@ def lines() -> Iterator[Line]:
     yield Line("clusters: test of independence", ("Sample",), CELLS, _independent, test=True, dear=3)
 
 
-def _cell(drawn: Drawn) -> object:
+def _cell(drawn: SampledReports) -> object:
     return sampled.table(drawn, "a", "b", Interval()).share({"a": "yes", "b": "yes"})
 
 
-def _among(drawn: Drawn) -> object:
+def _among(drawn: SampledReports) -> object:
     return conditional_share(sampled.table(drawn, "a", "b", Interval()), {"a": "yes"}, {"b": "yes"})

@@ -124,7 +124,7 @@ def _shown(which: str, cell: Cell) -> Scene:
     truth = {"part": share(cell), "shares": 0.36, "answered": 0.4}[which]
 
     def figure(one: Reports) -> Estimate | None:
-        found = Analysis(source.survey, one.tally).shown("b")
+        found = Analysis(source.survey, one.tally).among_shown("b")
         return found.part if which == "part" else found.shares[0] if which == "shares" else found.answered[0]
 
     return Scene([(source, cell.n)], lambda one: interval(truth, lambda: figure(one)))
@@ -144,6 +144,6 @@ def lines() -> Iterator[Line]:
     yield Line("correlation", ("Analysis.correlation",), ALONE, _correlation)
     yield Line("test of independence, 2 by 2", ("independence",), ALONE, partial(_independent, 2), test=True, dear=2)
     yield Line("test of independence, 5 by 5", ("independence",), ALONE, partial(_independent, 5), test=True, dear=5)
-    yield Line("share of those shown a question", ("Analysis.shown",), ALONE, partial(_shown, "part"), dear=2)
-    yield Line("share among those shown a question", ("Analysis.shown",), ALONE, partial(_shown, "shares"), dear=2)
-    yield Line("share among those who answered it", ("Analysis.shown",), ALONE, partial(_shown, "answered"), dear=2)
+    yield Line("share of those shown a question", ("Analysis.among_shown",), ALONE, partial(_shown, "part"), dear=2)
+    yield Line("share among those shown a question", ("Analysis.among_shown",), ALONE, partial(_shown, "shares"), dear=2)
+    yield Line("share among those who answered it", ("Analysis.among_shown",), ALONE, partial(_shown, "answered"), dear=2)

@@ -109,7 +109,7 @@ LOOKUPS: dict[str, Callable[[Analysis], Any]] = {
     "quantile": lambda analysis: analysis.quantile("smoke"),
     "crosstab": lambda analysis: analysis.crosstab("smokes", "part"),
     "joint table": lambda analysis: analysis.crosstab("smokes", "party", "part"),
-    "shown": lambda analysis: analysis.shown("smoke"),
+    "among_shown": lambda analysis: analysis.among_shown("smoke"),
     "between": lambda analysis: analysis.between("smoke", "yes", "party", "Red"),
     "between options": lambda analysis: analysis.between("smokes", "ye", "party", "Red"),
     "plot": lambda analysis: analysis.plot("smoke"),

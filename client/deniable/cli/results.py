@@ -272,4 +272,4 @@ def answered_command(address: str, question: str, form: str | None, **options: A
     with reader(address, options) as client:
         found = client.analysis(client.survey_id or "", **options)
     branching = any(one.id == question and one.show_if for one in found.survey.questions)
-    printed(found.shown(question) if branching else found.answered(question), form)
+    printed(found.among_shown(question) if branching else found.answered(question), form)

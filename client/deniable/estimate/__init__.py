@@ -1,8 +1,7 @@
-"""From counts of perturbed bits to shares, and how sure they are. Needs the extra `deniable[estimate]`.
+"""Estimator: shares, means and models from perturbed reports, with confidence intervals. Needs the extra `deniable[estimate]`.
 
-`analyse` is the door for the reports of a survey: tables, means, cross tables, comparisons, regressions and charts are its methods.
-`collected` is the door for reports that were collected by hand. What is used more rarely is in the rooms behind: `tables`,
-`regression`, `designs` and `checks`.
+Start with `analyse` for the reports of a survey: tables, means, cross tables, comparisons, regressions and charts are methods of its
+result. Use `collected` for reports that were collected by hand. The packages `tables`, `regression`, `designs` and `checks` hold the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import Share, share
 from deniable.estimate.regression.fit import regress
 from deniable.estimate.regression.result import Regression
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.variable import PerturbedVariable
 from deniable.estimate.samples.sample import Sample
 from deniable.estimate.tables.crosstab import Crosstab, crosstab, joint
 from deniable.estimate.tables.differences import Comparison, compare, difference
@@ -35,7 +34,7 @@ __all__ = [
     "Estimate",
     "HypothesisTest",
     "MeanRow",
-    "Perturbed",
+    "PerturbedVariable",
     "Regression",
     "Results",
     "Row",

@@ -1,4 +1,4 @@
-"""One survey's reports, and all that can be asked of them."""
+"""Analysis of one survey: its reports, and every estimate as a method."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression.fit import regress
 from deniable.estimate.regression.result import Regression
-from deniable.estimate.regression.variable import Perturbed, perturbed
-from deniable.estimate.samples.drawn import Drawn, drawn_as, together
+from deniable.estimate.regression.variable import PerturbedVariable, perturbed
 from deniable.estimate.samples.sample import Sample
+from deniable.estimate.samples.sampled_reports import SampledReports, as_sampled, together
 from deniable.estimate.tables import crosstab, differences, groups, means, paired, sampled, waves
 from deniable.estimate.tables.answered import Answered, answered
 from deniable.estimate.tables.answered_table import among_answered
@@ -33,7 +33,7 @@ from deniable.estimate.tables.groups import GroupDifferences
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.results import Results
 from deniable.estimate.tables.shares import estimate
-from deniable.estimate.tables.shown import Shown, shown
+from deniable.estimate.tables.shown_question import ShownQuestion, among_shown
 from deniable.estimate.tables.survey_means import scores_of
 from deniable.estimate.tables.trends import Trends, trends
 from deniable.estimate.tables.waves import Waves
@@ -49,12 +49,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Analysis(Tabular):
-    """A survey and its reports. It prints as its results, and shows them in a notebook.
+    """The reports of one survey. It prints as its results, and displays them in a notebook.
 
-    tally: the reports counted. groups: that of each public group, where these are known; sample: how people were drawn, which needs them.
-    bits: the reports themselves, shape (n, record_bits), or None where there is only a tally.
-    confidence, method, target, simultaneous: as in `estimate`, for all that is asked. described: what a server says of these reports, for
-    the results to say too: group, by_hand, n_by_hand, n_organisation and may_wait, as in `Results`.
+    Attributes:
+        survey: The survey as published.
+        tally: The counted reports.
+        bits: The reports themselves, shape (n, record_bits), or None if there is only a tally.
+        confidence, method, target, simultaneous: As in `estimate`, for every figure.
+        described: Further fields of `Results` that a server states: group, by_hand, n_by_hand, n_organisation and may_wait.
+        groups: The tally of each public group, if known.
+        sample: The sampling design, which needs `groups`.
     """
 
     survey: Survey
@@ -70,8 +74,8 @@ class Analysis(Tabular):
 
     @cached_property
     def results(self) -> Results:
-        """The shares of all options of all questions, and the means of those that have scores."""
-        found = estimate(
+        """The shares of all options of all questions, and the means of the questions that have scores."""
+        result = estimate(
             self.survey,
             self.tally if self.groups is None else self.groups,
             confidence=self.confidence,
@@ -80,16 +84,16 @@ class Analysis(Tabular):
             simultaneous=self.simultaneous,
             sample=self.sample,
         )
-        return replace(found, **self.described)
+        return replace(result, **self.described)
 
     @cached_property
-    def drawn(self) -> Drawn | None:
-        """The reports as the sample that they are, None where nothing is said of it. Raises EstimateError."""
-        return drawn_as(self.survey, self.tally if self.groups is None else self.groups, self.sample)
+    def sampled_reports(self) -> SampledReports | None:
+        """The reports with their sampling design, or None without one. Raises EstimateError if the design does not fit."""
+        return as_sampled(self.survey, self.tally if self.groups is None else self.groups, self.sample)
 
     @property
     def _origin(self) -> Origin:
-        of = self.drawn.origin if self.drawn else Origin(counts.people_of(self.tally), self.survey.digest)
+        of = self.sampled_reports.origin if self.sampled_reports else Origin(counts.people_of(self.tally), self.survey.digest)
         return replace(of, group=self.described.get("group"), by_hand=bool(self.described.get("by_hand")))
 
     @property
@@ -97,99 +101,127 @@ class Analysis(Tabular):
         return Interval(self.confidence, target=self.target)
 
     def tables(self) -> tuple[Table, ...]:
-        """As `Results.tables`."""
+        """Returns the tables of `Results.tables`."""
         return self.results.tables()
 
     def records(self) -> tuple[Table, ...]:
-        """As `Results.records`."""
+        """Returns the tables of `Results.records`."""
         return self.results.records()
 
     def to_dict(self) -> dict[str, Any]:
-        """As `Results.to_dict`."""
+        """Returns the results as plain JSON types, as `Results.to_dict` does."""
         return self.results.to_dict()
 
     def to_frame(self, table: str | None = None) -> pd.DataFrame:
-        """As `Results.to_frame`."""
+        """Returns the results as a pandas DataFrame, as `Results.to_frame` does."""
         return self.results.to_frame(table)
 
     def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
-        """As `Results.conf_int`, with limits of any confidence. Raises EstimateError for both at once, and for one that is none."""
+        """Returns confidence limits at any level, in the form of `Results.conf_int`.
+
+        Raises:
+            EstimateError: Both `alpha` and `confidence` are given, or the one given is not above 0 and below 1.
+        """
         level = confidence_of(alpha, confidence, self.confidence)
         return (self if level == self.confidence else replace(self, confidence=level)).results.conf_int()
 
     def plot(self, question: str | None = None) -> alt.VConcatChart:
-        """As `Results.plot`."""
+        """Returns the chart of `Results.plot`."""
         return self.results.plot(question)
 
     def save_chart(self, path: str | Path, question: str | None = None) -> None:
-        """As `Results.save_chart`."""
+        """Writes the chart of `Results.plot` to a file, as `Results.save_chart` does."""
         self.results.save_chart(path, question)
 
     def mean(self, question: str, scores: Sequence[float | None] | None = None) -> Estimate:
-        """The mean of a question's own scores, or of those given, one a category; None leaves a category out. Raises EstimateError."""
-        asked, _ = counts.find(self.survey, question)
-        chosen = scores_of(asked) if scores is None else scores
+        """Estimates the mean score of a question.
+
+        Args:
+            question: The id of a question.
+            scores: One number for each category, by default the scores of the survey; None leaves a category out.
+
+        Raises:
+            EstimateError: The question is unknown, has no scores, or `scores` do not fit it.
+        """
+        item, _ = counts.find(self.survey, question)
+        chosen = scores_of(item) if scores is None else scores
         if chosen is None:
-            raise EstimateError(f"question {question} is a {asked.type} and has no scores; give {asked.k}, one for each of its categories")
-        if self.drawn:
-            return sampled.mean(self.drawn, question, chosen, self._interval)
+            raise EstimateError(f"question {question} is a {item.type} and has no scores; give {item.k}, one for each of its categories")
+        if self.sampled_reports:
+            return sampled.mean(self.sampled_reports, question, chosen, self._interval)
         return means.mean(self.survey, self.tally, question, chosen, confidence=self.confidence, target=self.target)
 
     def quantile(self, question: str, q: float = 0.5) -> Quantile:
-        """The q-quantile of a question's options in their order, the median by default; "no answer" has no place.
+        """Estimates a quantile of a question's options in their order, by default the median; "no answer" is left out.
 
-        Raises EstimateError, also for a number on a grid.
+        Raises:
+            EstimateError: The question is unknown or a number on a grid, or q is not above 0 and below 1.
         """
-        asked, _ = counts.find(self.survey, question)
-        leave_out = () if asked.required else (NO_ANSWER,)
-        if self.drawn:
-            return sampled.quantile(self.drawn, question, q, leave_out, self._interval)
+        item, _ = counts.find(self.survey, question)
+        leave_out = () if item.required else (NO_ANSWER,)
+        if self.sampled_reports:
+            return sampled.quantile(self.sampled_reports, question, q, leave_out, self._interval)
         return means.quantile(self.survey, self.tally, question, q, leave_out=leave_out, confidence=self.confidence, target=self.target)
 
     def crosstab(self, a: str, b: str, *more: str, answered: bool = False) -> Crosstab:
-        """The joint shares of two questions; of three or more from the reports only, and of no sample.
+        """Estimates the joint shares of two questions; of three or more from whole reports only, and without a sample.
 
-        answered: among those who answered all of them ("valid per cent"), instead of all people. Raises EstimateError, also where too few
-        are estimated to have answered, and with `answered` for a number on a grid.
+        Args:
+            a: The id of the question in the rows.
+            b: The id of the question in the columns.
+            more: Ids of further questions.
+            answered: Whether to restrict the table to people who answered all of its questions ("valid per cent").
+
+        Raises:
+            EstimateError: A question is unknown, too few people are estimated to have answered, or `answered` is set for a number on a
+                grid.
         """
-        found = self._crosstab(a, b, *more)
-        return among_answered(found) if answered else found
+        result = self._crosstab(a, b, *more)
+        return among_answered(result) if answered else result
 
     def _crosstab(self, a: str, b: str, *more: str) -> Crosstab:
-        if self.drawn and not more:
-            return sampled.table(self.drawn, a, b, self._interval)
+        if self.sampled_reports and not more:
+            return sampled.table(self.sampled_reports, a, b, self._interval)
         self._require_no_sample("a table of more than two questions")
         if not more:
             return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target)
         names, bits = [a, b, *more], self._reports("a table of more than two questions")
         return replace(crosstab.joint(self.survey, bits, names, confidence=self.confidence, target=self.target), origin=self._origin)
 
-    def shown(self, question: str, *, complete: bool = False) -> Shown:
-        """A question that only some are shown (`show_if`), among those who were: what is known to be impossible takes noise off.
+    def among_shown(self, question: str, *, complete: bool = False) -> ShownQuestion:
+        """Estimates a branched question (`show_if`) among the people who were shown it, without the noise of impossible answers.
 
-        complete: whether everybody answered who was shown it, which is an assumption, and more precise. Raises EstimateError, also where
-        the reports contradict that.
+        Args:
+            question: The id of a question that is only shown after some answers to another.
+            complete: Whether to assume that all people who were shown it answered it, which makes the estimates more precise.
+
+        Raises:
+            EstimateError: The question is unknown or not branched, or `complete` is set and the reports contradict it.
         """
 
         def table_of(a: str, b: str, complete: bool) -> Crosstab:
-            if self.drawn:
-                return sampled.table(self.drawn, a, b, self._interval, complete)
+            if self.sampled_reports:
+                return sampled.table(self.sampled_reports, a, b, self._interval, complete)
             return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target, complete=complete)
 
-        found = shown(self.survey, question, lambda a, b: table_of(a, b, False))
+        result = among_shown(self.survey, question, lambda a, b: table_of(a, b, False))
         if not complete:
-            return found
-        if found.unanswered.low > 0:
-            raise EstimateError(f"complete: not everybody answered {question} who was shown it, but for {found.unanswered}")
-        return shown(self.survey, question, lambda a, b: table_of(a, b, True))
+            return result
+        if result.unanswered.low > 0:
+            raise EstimateError(f"complete: not everybody answered {question} who was shown it, but for {result.unanswered}")
+        return among_shown(self.survey, question, lambda a, b: table_of(a, b, True))
 
     def compare(self, other: Analysis | Tally, question: str) -> Comparison:
-        """The shares of a question among other people's reports to the same survey, less those among these. Raises EstimateError."""
+        """Estimates the shares of a question among other people's reports less the shares among these.
+
+        Raises:
+            EstimateError: The reports are of another survey, or of the same people, or the question is unknown.
+        """
         if isinstance(other, Analysis) and other.survey.digest != self.survey.digest:
             raise EstimateError(f"both must be reports to one survey, got the digests {self.survey.digest} and {other.survey.digest}")
         second = other.tally if isinstance(other, Analysis) else other
-        if isinstance(other, Analysis) and self.drawn and other.drawn:
-            return sampled.compare(self.drawn, other.drawn, question, self._interval)
+        if isinstance(other, Analysis) and self.sampled_reports and other.sampled_reports:
+            return sampled.compare(self.sampled_reports, other.sampled_reports, question, self._interval)
         self._require_no_sample("a comparison with reports that are no sample")
         require_independent([self._origin, other._origin if isinstance(other, Analysis) else Origin(counts.people_of(second))])
         return differences.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
@@ -197,10 +229,18 @@ class Analysis(Tabular):
     def compare_groups(
         self, others: Mapping[str, Analysis], question: str, *, name: str | None = None, pairs: bool = False
     ) -> GroupDifferences:
-        """Other groups of people, by their names, each less this one, which is the reference: their shares of a question, and its mean.
+        """Estimates the differences of other groups from this one: the shares of a question, and its mean.
 
-        The intervals of all these differences hold together. name: of this group, by default the one that a server says. pairs: each
-        group less every one before it instead. Raises EstimateError, also where the groups are of another survey.
+        The intervals of all these differences hold together.
+
+        Args:
+            others: The other groups, by name.
+            question: The id of a question.
+            name: The name of this group, by default the name that a server states.
+            pairs: Whether to compare each group with every one before it, instead of with this one.
+
+        Raises:
+            EstimateError: The groups are of different surveys or share people, or the question is unknown.
         """
         own = name or self.described.get("group") or "the reference"
         if any(other.survey.digest != self.survey.digest for other in others.values()):
@@ -214,22 +254,28 @@ class Analysis(Tabular):
         return groups.compare_groups(self.survey, tallies, question, reference=reference, pairs=pairs, **interval)
 
     def compare_waves(self, second: Analysis) -> Waves:
-        """How the questions that another survey shares with this one have changed from here to there, asked of other people.
+        """Estimates the changes from this survey to another, asked of other people, in each question that both share.
 
-        Where both were asked in the same clusters (`Sample(clusters=...)`), the changes are those within the clusters.
+        Shared questions have the same id, type, options and scores. If both surveys were asked in the same clusters
+        (`Sample(clusters=...)`), the changes are within the clusters.
 
-        Shared are those with the same id, type, options and scores. Raises EstimateError where there is none, and where the two analyses
-        have another confidence, target or simultaneity.
+        Raises:
+            EstimateError: No question is shared, or the analyses differ in confidence, target or simultaneity.
         """
         if self.simultaneous != second.simultaneous:
             raise EstimateError("both analyses must be simultaneous, or neither")
-        drawn = (self.drawn, second.drawn) if self.drawn and second.drawn else None
-        return waves.compare_waves((self.survey, second.survey), (self.results, second.results), drawn)
+        draws = (self.sampled_reports, second.sampled_reports) if self.sampled_reports and second.sampled_reports else None
+        return waves.compare_waves((self.survey, second.survey), (self.results, second.results), draws)
 
     def trend(self, *later: Analysis, times: Sequence[float] | None = None) -> Trends:
-        """How much every share and mean rises by the unit of time over this wave and two later ones or more, asked of other people.
+        """Estimates the slope of every share and mean over this wave and two or more later ones, asked of other people.
 
-        times: of the waves, by default 1, 2, 3 .. Raises EstimateError, as `compare_waves` does.
+        Args:
+            later: The later waves.
+            times: The time of each wave, by default 1, 2, 3 and so on.
+
+        Raises:
+            EstimateError: As `compare_waves`, or the times do not fit.
         """
         waves = (self, *later)
         if len({one.simultaneous for one in waves}) > 1:
@@ -237,10 +283,10 @@ class Analysis(Tabular):
         return trends([one.survey for one in waves], [one.results for one in waves], times)
 
     def between(self, a: str, option: str, b: str, other: str) -> Estimate:
-        """Returns the share of an option of question a less that of an option of question b, or of another option of the same question.
+        """Returns the share of an option of question a less the share of an option of question b, which may be the same question.
 
-        Both are of the same people, which the error allows for, however the answers go together: "more smoke than drink?". `difference`
-        is of different people.
+        Both are of the same people, and the error allows for the association of the answers: "more smoke than drink?". `difference` is for
+        different people.
 
         Args:
             a: The id of a question, or of an item of a multiple choice.
@@ -249,36 +295,42 @@ class Analysis(Tabular):
             other: The option of b, another one if b is a.
 
         Raises:
-            EstimateError: A question or option is unknown, the two are one, or a question is a number whose reports tell its mean only.
+            EstimateError: A question or option is unknown, the two are the same, or a question is a number whose reports hold its mean
+                only.
         """
         if a != b:
             return paired.between(self.crosstab(a, b), option, other)
-        if self.drawn:
-            return sampled.between_options(self.drawn, a, option, other, self._interval)
+        if self.sampled_reports:
+            return sampled.between_options(self.sampled_reports, a, option, other, self._interval)
         return differences.between_options(self.survey, self.tally, a, option, other, confidence=self.confidence, target=self.target)
 
     def between_means(self, a: str, b: str) -> Estimate:
-        """Returns the mean of question a less that of question b, by their own scores, among those who answered both.
+        """Returns the mean score of question a less the mean score of question b, among people who answered both.
 
         Raises:
-            EstimateError: A question is unknown or has no scores, the two are one, or a number's reports tell its mean only.
+            EstimateError: A question is unknown or has no scores, the two are the same, or a number's reports hold its mean only.
         """
         scores = []
         for name in (a, b):
-            asked, _ = counts.find(self.survey, name)
-            own = scores_of(asked)
+            item, _ = counts.find(self.survey, name)
+            own = scores_of(item)
             if own is None:
                 raise EstimateError(
-                    f"question {name} must have scores for a difference of means, got a {asked.type}; `between` has that of shares"
+                    f"question {name} must have scores for a difference of means, got a {item.type}; use `between` for shares"
                 )
             scores.append(own)
         return paired.between_means(self.crosstab(a, b), *scores)
 
     def correlation(self, a: str, b: str, data: pd.DataFrame | None = None) -> Estimate:
-        """Pearson's correlation of two questions' scores; of yes and no, and of other choices of two, the first one as 1.
+        """Estimates Pearson's correlation of the scores of two questions, among people who answered both.
 
-        data: public columns in the order of the reports; b may be one of them, a number. Among those who answered. Raises EstimateError,
-        also of a number that is rounded at random.
+        Args:
+            a: The id of a question with scores or with two options; the first of two options counts as 1.
+            b: As a, or a numeric column of `data`.
+            data: Public columns in the order of the reports.
+
+        Raises:
+            EstimateError: A question has neither scores nor two options, or is a number that is rounded at random.
         """
         if data is not None and b in data.columns:
             self._require_no_sample("a correlation with a public number")
@@ -291,15 +343,19 @@ class Analysis(Tabular):
         return correlation(self.crosstab(a, b), self._scores(a), self._scores(b))
 
     def _scores(self, question: str) -> Sequence[float | None]:
-        asked, _ = counts.find(self.survey, question)
-        answers = [category for category in asked.categories if asked.required or category != NO_ANSWER]
-        scores = scores_of(asked)
+        item, _ = counts.find(self.survey, question)
+        answers = [category for category in item.categories if item.required or category != NO_ANSWER]
+        scores = scores_of(item)
         if scores is None and len(answers) != 2:
-            raise EstimateError(f"question {question} is a {asked.type} and has no scores, which a correlation needs")
-        return scores or [None if category not in answers else float(category == answers[0]) for category in asked.categories]
+            raise EstimateError(f"question {question} is a {item.type} and has no scores, which a correlation needs")
+        return scores or [None if category not in answers else float(category == answers[0]) for category in item.categories]
 
     def answered(self, question: str) -> Answered:
-        """The shares of a question's options among those who answered it. Raises EstimateError for one that has to be answered."""
+        """Estimates the shares of a question's options among people who answered it.
+
+        Raises:
+            EstimateError: The question is unknown or required.
+        """
         return answered(self.survey, question, lambda scores: self.mean(question, scores))
 
     def regress(
@@ -314,27 +370,44 @@ class Analysis(Tabular):
         clusters: str | None = None,
         scored: Sequence[str] = (),
     ) -> Regression:
-        """Fits a formula of the survey's questions, and of public columns of `data`, in the order of the reports; see `estimate.regress`.
+        """Fits a regression formula of the survey's questions and of public columns; see `estimate.regress`.
 
-        scored: the questions that enter as numbers, by their scores, instead of as categories; by default none. "No answer" is missing:
-        the model is of those who answered all of its questions. Where devices drew who is asked, each report counts by what it has.
-        Raises EstimateError, also where there is only a tally, and for a number on a grid that is more than the outcome of a linear model.
+        "No answer" is missing: the model is of people who answered all of its questions. If devices drew the questions, a report counts
+        for those questions that it has.
+
+        Args:
+            formula: The model, such as "affair ~ religious + children".
+            data: Public columns, in the order of the reports.
+            model: As in `estimate.regress`.
+            given: As in `estimate.regress`.
+            errors: As in `estimate.regress`.
+            weights: As in `estimate.regress`.
+            clusters: As in `estimate.regress`.
+            scored: The questions to use as numbers, by their scores, instead of as categories.
+
+        Raises:
+            EstimateError: There is only a tally, the model cannot be fitted, or a number on a grid is more than the outcome of a linear
+                model.
         """
         if self.sample is not None:
             raise EstimateError("a regression cannot allow for a sample: it takes weights and clusters, columns of the data, instead")
         options: dict[str, Any] = {"model": model, "given": given, "errors": errors, "weights": weights, "clusters": clusters}
         return regress(formula, data, self.perturbed(scored), **options)
 
-    def perturbed(self, scored: Sequence[str] = ()) -> Mapping[str, Perturbed]:
-        """Every question as a `Perturbed`; scored: as in `regress`. Raises EstimateError."""
-        found = perturbed(self.survey, self._reports("a regression"))
+    def perturbed(self, scored: Sequence[str] = ()) -> Mapping[str, PerturbedVariable]:
+        """Returns every question as a perturbed variable, by its id.
+
+        Raises:
+            EstimateError: There is only a tally, or `scored` names a question without scores.
+        """
+        result = perturbed(self.survey, self._reports("a regression"))
         for name in scored:
-            asked, _ = counts.find(self.survey, name)
-            if asked.scores is None:
+            item, _ = counts.find(self.survey, name)
+            if item.scores is None:
                 raise EstimateError(f"scored must name questions that have scores, got {name!r}")
-            unanswered = (0.0,) * (len(asked.categories) - len(asked.scores))
-            found[name] = replace(found[name], scores=(*asked.scores, *unanswered))
-        return found
+            unanswered = (0.0,) * (len(item.categories) - len(item.scores))
+            result[name] = replace(result[name], scores=(*item.scores, *unanswered))
+        return result
 
     def _require_no_sample(self, what: str) -> None:
         if self.sample is not None:
@@ -356,19 +429,29 @@ def analyse(
     simultaneous: bool = False,
     sample: Sample | None = None,
 ) -> Analysis:
-    """Puts a survey's reports at hand for tables, charts and models.
+    """Returns an analysis of a survey's reports: tables, charts and models.
 
-    reports: a tally; or packed records back to back, as they are sent and stored; or their bits, as `unpack` gives them; or the tally of
-    each of the survey's public groups. The rest: as in `estimate`. Raises EstimateError, and SubmissionError for records that the
-    survey's coins cannot produce.
+    Args:
+        survey: The survey as published.
+        reports: A tally; packed records back to back, as they are sent and stored; their bits, as `unpack` returns them; or the tally of
+            each public group.
+        confidence: As in `estimate`.
+        method: As in `estimate`.
+        target: As in `estimate`.
+        simultaneous: As in `estimate`.
+        sample: The sampling design, which needs the tallies of the groups.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
+        SubmissionError: The survey's randomization cannot produce a record.
     """
     bits = groups = None
     if isinstance(reports, Mapping):
-        drawn_as(survey, reports, sample)
+        as_sampled(survey, reports, sample)
         groups, reports = reports, together(reports)
     if not isinstance(reports, Tally):
         bits = unpack(survey, reports, len(reports) // survey.record.bytes) if isinstance(reports, bytes) else np.asarray(reports)
         reports = Tally.from_bits(bits)
-    made = Analysis(survey, reports, bits, confidence, method, target, simultaneous, groups=groups, sample=sample)
-    made.results  # noqa: B018 - what is wrong with the arguments shows here
-    return made
+    result = Analysis(survey, reports, bits, confidence, method, target, simultaneous, groups=groups, sample=sample)
+    result.results  # noqa: B018 - what is wrong with the arguments shows here
+    return result

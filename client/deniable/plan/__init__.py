@@ -1,4 +1,4 @@
-"""Before anybody is asked: precision, power, and the price of privacy. Needs the extra `deniable[estimate]`."""
+"""Planning of a survey: sample size, precision, power, and the price of privacy. Needs the extra `deniable[estimate]`."""
 
 from __future__ import annotations
 

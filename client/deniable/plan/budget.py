@@ -1,4 +1,4 @@
-"""Split or sample: many questions in one privacy budget, all asked of everybody, or a few drawn for each respondent."""
+"""Use of the privacy budget: all questions asked of everybody, or a few drawn for each respondent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Asked:
     """One way to spend the budget: every respondent's device draws `ask` of the questions at random and asks only those.
 
     epsilon: of each question asked. reports: how many a question gets, on average. coin_error: the standard error of a
-    share that the coins alone cause, about the people who were asked. std_error: the whole of it, about the population.
+    share that the coins alone cause, for the people who were asked. std_error: the whole of it, for the population.
     """
 
     ask: int
@@ -49,7 +49,7 @@ def split_or_sample(
 
 
 def best(ways: Iterable[Asked]) -> Asked:
-    """The way with the smallest standard error; the one that asks fewer questions on a tie."""
+    """Returns the way with the smallest standard error; on a tie the one that asks fewer questions."""
     return min(ways, key=lambda way: (way.std_error, way.ask))
 
 
@@ -73,7 +73,7 @@ def _asked(ask: int, epsilon: float, reports: int, k: int, share: float | None) 
 
 
 def _coin_error(design: Mechanism, n: int, share: float | None) -> float:
-    """sqrt((p theta (1 - theta) + (1 - p) phi (1 - phi)) / n) / (theta - phi)."""
+    """Returns sqrt((p theta (1 - theta) + (1 - p) phi (1 - phi)) / n) / (theta - phi)."""
     p = design.hardest_share if share is None else check_probability("share", share)
     variance = p * design.q1 * (1 - design.q1) + (1 - p) * design.q0 * (1 - design.q0)
     return math.sqrt(variance / n) / design.gap

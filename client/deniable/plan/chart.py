@@ -1,4 +1,4 @@
-"""A plan as a picture: precision against respondents, for the coins, no privacy and a trusted curator."""
+"""Chart of a plan: precision against respondents, for the coins, no privacy and a trusted curator."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _DASHES = {"private": [1, 0], "trusted curator": [6, 3], "no privacy": [2, 2]}
 
 
 def chart(table: Table, planned: int) -> alt.LayerChart:
-    """The lines of a table with the columns design, n and points, both axes logarithmic; a rule marks the planned number of respondents.
+    """Returns the lines of a table with the columns design, n and points, both axes logarithmic, with a rule at the planned n.
 
-    The table's title is the chart's, its first line below that the subtitle, the second what the points are, and its note the rule's label.
+    The table's title is the chart's, its first line below the title the subtitle, the second the meaning of the points, and its note the
+    rule's label.
     """
     subtitle, unit = table.about
     x = alt.X("n:Q", scale=alt.Scale(type="log", nice=False), title="respondents", axis=alt.Axis(format=",d", tickCount=6))

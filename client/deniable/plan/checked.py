@@ -1,4 +1,4 @@
-"""What the figures of a plan are asked about, refused by its name where it breaks its rule."""
+"""Argument validation of planning functions: each error names the argument and its rule."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = 60  # characters of what came instead
 
 
 def check_number(name: str, value: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
-    """A finite number in this range; true and false are none. Raises EstimateError."""
+    """Returns a finite number in this range; true and false are not numbers. Raises EstimateError."""
     number = _number(value)
     if not least <= number <= most:  # which nan is not either
         raise EstimateError(f"{name} must be from {least:g} to {most:g}, got {shown(value)}")
@@ -30,12 +30,12 @@ def check_number(name: str, value: Any, least: float = -LARGEST, most: float = L
 
 
 def check_probability(name: str, value: Any) -> float:
-    """A number from 0 to 1. Raises EstimateError."""
+    """Returns a number from 0 to 1. Raises EstimateError."""
     return check_number(name, value, 0, 1)
 
 
 def check_count(name: str, value: Any, most: int = MOST_PEOPLE) -> int:
-    """A whole number of at least 1 and at most so many. Raises EstimateError."""
+    """Returns a whole number of at least 1 and at most `most`. Raises EstimateError."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise EstimateError(f"{name} must be a whole number of at least 1, got {shown(value)}")
     if value > most:
@@ -44,7 +44,7 @@ def check_count(name: str, value: Any, most: int = MOST_PEOPLE) -> int:
 
 
 def check_inside(name: str, value: Any, least: float = 0.0, most: float = 1.0) -> float:
-    """A number above 0 and below 1, and in a range where that is smaller. Raises EstimateError."""
+    """Returns a number above 0 and below 1, and in a smaller range if stated. Raises EstimateError."""
     number = _number(value)
     if not 0 < number < 1:
         raise EstimateError(f"{name} must be above 0 and below 1, got {shown(value)}")
@@ -54,42 +54,42 @@ def check_inside(name: str, value: Any, least: float = 0.0, most: float = 1.0) -
 
 
 def check_half_width(value: Any, name: str = "half_width") -> float:
-    """Half the width of an interval of a share. Raises EstimateError."""
+    """Returns half the width of an interval of a share. Raises EstimateError."""
     return check_inside(name, value, _LEAST_HALF_WIDTH)
 
 
 def check_confidence(value: Any) -> float:
-    """How sure an interval is to be. Raises EstimateError."""
+    """Returns the confidence of an interval. Raises EstimateError."""
     return check_inside("confidence", value, _LEAST_CONFIDENCE)
 
 
 def check_alpha(value: Any) -> float:
-    """How often a test may alarm for nothing: what a confidence leaves. Raises EstimateError."""
+    """Returns the error probability of a test, 1 less a confidence. Raises EstimateError."""
     return check_inside("alpha", value, _LEAST_ALPHA, 1 - _LEAST_CONFIDENCE)
 
 
 def check_sizes(value: Sequence[Any]) -> tuple[int, int]:
-    """The people in each of two groups. Raises EstimateError."""
+    """Returns the people in each of two groups. Raises EstimateError."""
     if len(value) != 2:
         raise EstimateError(f"groups must be two sizes, got {len(value)}")
     return check_count("the first group", value[0]), check_count("the second group", value[1])
 
 
 def both_sizes(n: int | tuple[int, int]) -> tuple[int, int]:
-    """The same, where one number is that of each group. Raises EstimateError."""
+    """Returns the people in each of two groups; one number is the size of each. Raises EstimateError."""
     return check_sizes(n) if isinstance(n, tuple) else (check_count("n", n), check_count("n", n))
 
 
 def check_scores(value: Sequence[Any], categories: int) -> tuple[float, ...]:
-    """A number for each of the first categories, not all alike. Raises EstimateError."""
-    found = tuple(check_number("scores", score) for score in value)
-    if not 2 <= len(found) <= categories or max(found) - min(found) < 1 / LARGEST:
+    """Returns a number for each of the first categories, not all alike. Raises EstimateError."""
+    figures = tuple(check_number("scores", score) for score in value)
+    if not 2 <= len(figures) <= categories or max(figures) - min(figures) < 1 / LARGEST:
         raise EstimateError(f"scores must be 2 to {categories} numbers, not all alike, got {shown(value)}")
-    return found
+    return figures
 
 
 def shown(value: Any) -> str:
-    """What came instead, cut where it is long. Python writes no whole number of thousands of digits."""
+    """Returns a wrong value for a message, shortened if long. Python writes no whole number of thousands of digits."""
     try:
         text = repr(value)
     except ValueError:
@@ -98,7 +98,7 @@ def shown(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    """nan for what is no number, true and false included; numpy's booleans are no `Real`."""
+    """Returns nan for other values than numbers, true and false included; numpy's booleans are no `Real`."""
     try:
         return float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     except OverflowError:

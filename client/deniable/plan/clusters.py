@@ -1,4 +1,4 @@
-"""People who come by clusters, such as clinics or classes: what it costs that those of one cluster are alike.
+"""Precision of cluster samples, such as clinics or classes: the cost of similar people in one cluster.
 
 Of n reports in clusters of m people, whose true answers have the correlation rho with each other, a count's bit has variance f (1 - f),
 and two bits of one cluster the covariance (theta - phi)^2 rho p (1 - p): each person's coins are tossed for themselves, so only the
@@ -7,9 +7,9 @@ answers are alike. For the estimated share that gives
     n variance = f (1 - f) / (theta - phi)^2 + (m - 1) rho p (1 - p)
                = [1 + (m - 1) rho] p (1 - p) + what the coins alone add
 
-so Kish's design effect 1 + (m - 1) rho (L. Kish, "Survey Sampling" (1965), section 5.4) is that of the sample alone, and noise makes
-clusters cost less. Limits are those of as many people drawn one by one as would have the same error (`estimate.limits.effective`), told
-by the spread of the clusters: Student's t with clusters - 1 degrees of freedom.
+so Kish's design effect 1 + (m - 1) rho (L. Kish, "Survey Sampling" (1965), section 5.4) applies to the sample alone, and noise makes
+clusters cost less. Limits use the effective sample size (`estimate.limits.effective_sample_size`) with errors from the spread of the
+clusters: Student's t with clusters - 1 degrees of freedom.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _NODES = 60  # of the Gauss-Hermite rule
 def cluster_half_width(
     design: Mechanism, n: int, clusters: int, rho: float, *, confidence: float = 0.95, share: float | None = None
 ) -> float:
-    """Half the width of a share's interval of n people in so many clusters of one size: at the median of errors that may come.
+    """Returns half the width of a share's interval of n people in this many clusters of one size, at the median of possible errors.
 
     clusters: at least 2 and at most n. rho: how the true answers of two people of one cluster correlate, from 0 to 1; see
-    `rho_of_log_odds`. share: the true one, or None for the one with the largest error. Of a number that of its mean at most, as a part of
-    its range. Where clusters differ in size they count as fewer, 1 / (sum of their squared parts). For designs without noise. Raises
+    `rho_of_log_odds`. share: the true one, or None for the one with the largest error. For a number the half-width of its mean at most,
+    as a part of its range. Clusters of different sizes count as fewer, 1 / (sum of their squared parts). For designs without noise. Raises
     EstimateError.
     """
     people = effective_people(design, n, clusters, rho, confidence=confidence, share=share)
@@ -46,7 +46,10 @@ def cluster_half_width(
 def effective_people(
     design: Mechanism, n: int, clusters: int, rho: float, *, confidence: float = 0.95, share: float | None = None
 ) -> float:
-    """So many people drawn one by one would have as wide an interval, at most n. Arguments as in `cluster_half_width`."""
+    """Returns the effective sample size: people drawn one by one with as wide an interval, at most n.
+
+    Arguments as in `cluster_half_width`.
+    """
     if design.noise:
         raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
     if check_count("clusters", clusters) < 2 or check_count("n", n) < clusters:
@@ -60,7 +63,10 @@ def effective_people(
 def clusters_needed(
     design: Mechanism, half: float, people: int, rho: float, *, confidence: float = 0.95, share: float | None = None
 ) -> int:
-    """The fewest clusters, at least 2, of so many people each whose `cluster_half_width` is at most `half`. Raises EstimateError."""
+    """Returns the fewest clusters, at least 2, of this many people each whose `cluster_half_width` is at most `half`.
+
+    Raises EstimateError.
+    """
     half, each = check_half_width(half), check_count("people", people)
 
     def enough(clusters: int) -> bool:
@@ -74,9 +80,9 @@ def clusters_needed(
 def people_in_each(
     design: Mechanism, half: float, clusters: int, rho: float, *, confidence: float = 0.95, share: float | None = None
 ) -> int:
-    """The fewest people in each of so many clusters whose `cluster_half_width` is at most `half`.
+    """Returns the fewest people in each of this many clusters whose `cluster_half_width` is at most `half`.
 
-    Raises EstimateError, also where no number is enough: the clusters themselves differ, and only more of them help.
+    Raises EstimateError, also if no number is enough: the clusters themselves differ, and only more of them help.
     """
     half, most = check_half_width(half), min(10**9, MOST // check_count("clusters", clusters))
 
@@ -89,9 +95,10 @@ def people_in_each(
 
 
 def rho_of_log_odds(sd: float, share: float) -> float:
-    """The correlation of answers in clusters whose log odds are normal with standard deviation sd, about a mean share above 0 and below 1.
+    """Returns the correlation of answers in clusters whose log odds are normal with standard deviation sd, about a mean share.
 
-    rho = Var(p) / (share (1 - share)), p the share in a cluster: integrals by the Gauss-Hermite rule. Raises EstimateError.
+    rho = Var(p) / (share (1 - share)), p the share in a cluster: integrals by the Gauss-Hermite rule. The share is above 0 and below 1.
+    Raises EstimateError.
     """
     sd, share = check_number("sd", sd, 0, 10), check_inside("share", share, _RARE, 1 - _RARE)
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
@@ -101,7 +108,7 @@ def rho_of_log_odds(sd: float, share: float) -> float:
 
 
 def _share(design: Mechanism, people: float, rho: float, share: float | None) -> float:
-    """The one given, or the one with the largest error: a parabola's top, cut at 0 and 1."""
+    """Returns the given share, or the one with the largest error: a parabola's top, clipped at 0 and 1."""
     if share is not None:
         return check_probability("share", share)
     if design.number:
@@ -111,6 +118,6 @@ def _share(design: Mechanism, people: float, rho: float, share: float | None) ->
 
 
 def _stretch(df: int, confidence: float) -> float:
-    """How much farther limits are than the normal distribution's, at the median of the errors that clusters tell."""
+    """Returns how much farther limits are than the normal distribution's, at the median of the errors that clusters give."""
     tail = (1 - check_confidence(confidence)) / 2
     return float(scipy.special.stdtrit(df, tail) / scipy.special.ndtri(tail)) * math.sqrt(float(scipy.special.chdtri(df, 0.5)) / df)

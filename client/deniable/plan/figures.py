@@ -1,6 +1,6 @@
-"""How precise differences of groups and cells of cross tables will be, at the true answers that make each least precise.
+"""Precision of group differences and of cells of cross tables, at the least precise true answers.
 
-Cells are by the normal distribution. None is more than half of what is possible, since no interval reaches beyond that: 0.5 for a share,
+Cells are by the normal distribution. None is more than half of the possible range, since no interval reaches beyond it: 0.5 for a share,
 1 for a difference.
 """
 
@@ -18,7 +18,7 @@ from deniable.plan.precision import Mechanism, half_width
 
 
 def difference_half_width(design: Mechanism, n: int | tuple[int, int], *, confidence: float = 0.95, share: float | None = None) -> float:
-    """Half the width of the interval of the difference of two groups' shares, from 0 to 1; of a number of means, as a part of its range.
+    """Returns half the width of the interval of two groups' difference in shares, from 0 to 1.
 
     n: the people in each group, or in the first and in the second. Both have the true share or, for None, the hardest one. It is the
     median of the widths that may be printed (`median_half_width`), which near 0 and 1 and for few people are less than the normal
@@ -31,10 +31,11 @@ def difference_half_width(design: Mechanism, n: int | tuple[int, int], *, confid
 
 
 def cell_half_width(first: Channel, second: Channel, n: int, *, confidence: float = 0.95) -> float:
-    """The same of one cell's share in the cross table of two questions, at the hardest joint shares; n people were asked both.
+    """Returns half the width of the interval of a cell's share in the cross table of two questions, at the hardest joint shares.
 
-    The variance of a report's product of pseudo-answers is sum of p m - p_cell^2, m the product of their second moments in each of:
-    the cell, its row, its column, elsewhere. It is largest with some share in the cell and the rest where m is largest beside it.
+    n people were asked both. The variance of a report's product of pseudo-answers is sum of p m - p_cell^2, m the product of their second
+    moments in each of: the cell, its row, its column, elsewhere. It is largest with some share in the cell and the rest where m is largest
+    beside it.
     """
     (own, other), (own_too, other_too) = (second_moments(channel)[:2] for channel in (first, second))
     inside, beside = own * own_too, max(own * other_too, other * own_too, other * other_too)

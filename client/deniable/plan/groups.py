@@ -1,8 +1,8 @@
-"""Two groups of stated sizes: how wide the interval of their difference will be, and how often it will lie beside 0.
+"""Precision and power for two groups of stated sizes: the width of their difference's interval, and how often it excludes 0.
 
 Each group brings its own limits, exact ones for few people, as `deniable.estimate.difference` combines them (`limits.mover`, with its
-sources). So a group of 50 beside one of 1,000 gets what the results page will print, and not the normal distribution's promise. Sums
-go over the counts of each group that may come, each or evenly spaced ones, with the limits computed in full.
+sources). So a group of 50 beside one of 1,000 gets the interval of the results page, and not the normal distribution's. Sums
+go over the possible counts of each group, each or evenly spaced ones, with the limits computed in full.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Sizes = tuple[int, int]
 
 
 def median_half_width(design: Mechanism, sizes: Sizes, confidence: float, share: float | None) -> float:
-    """Half the median width of the interval of the difference, both groups with this true share.
+    """Returns half the median width of the interval of the difference, both groups with this true share.
 
-    None: with the share at which the smaller group's interval is widest. By the normal distribution, or Student's for a number, where no
-    group's limits are cut at 0 or 1.
+    None: with the share at which the smaller group's interval is widest. By the normal distribution, or Student's for a number, if no
+    group's limits are clipped at 0 or 1.
     """
     if share is None:
         share = widest_share(design, min(sizes), confidence=confidence)
@@ -40,15 +40,15 @@ def median_half_width(design: Mechanism, sizes: Sizes, confidence: float, share:
         for n in sizes
     )
     widths = ((difference(a, b), chance * other) for a, chance in first for b, other in second if chance * other > _RARE)
-    found = sorted(((both.high - both.low) / 2, chance) for both, chance in widths)
-    return found[int(np.searchsorted(np.cumsum([chance for _, chance in found]), 0.5))][0]
+    figures = sorted(((both.high - both.low) / 2, chance) for both, chance in widths)
+    return figures[int(np.searchsorted(np.cumsum([chance for _, chance in figures]), 0.5))][0]
 
 
 def chance_of_showing(design: Mechanism, sizes: Sizes, shares: tuple[float, float], confidence: float) -> float:
-    """The chance that the interval of the difference lies beside 0, on the side where the truth is. For designs without noise.
+    """Returns the chance that the interval of the difference excludes 0, on the side of the truth. For designs without noise.
 
     For each count of the group with the smaller share, the chance that the other's is so large that
-    b - a > sqrt((b - b_low)^2 + (a_high - a)^2); limits that are cut never show a difference. Of a number by Student's limits and the
+    b - a > sqrt((b - b_low)^2 + (a_high - a)^2); clipped limits never show a difference. Of a number by Student's limits and the
     normal distribution.
     """
     (less, few), (more, many) = sorted(zip(shares, sizes, strict=True))
@@ -68,8 +68,8 @@ def _may_come(n: int, rate: float) -> tuple[list[int], NDArray[np.float64]]:
     """Counts of n and their chances, which sum to 1: all that may come, or the multiples of a power of two among them."""
     reach = REACH * math.sqrt(n * rate * (1 - rate)) + 1
     step = 2 ** max(0, math.floor(math.log2(2 * reach / _COUNTS)))  # so that rates that are near have counts in common
-    found = np.arange(math.ceil(max(0.0, n * rate - reach) / step), math.floor(min(n, n * rate + reach) / step) + 1) * step
-    return found.tolist(), chances_of(found, n, np.array(rate))
+    figures = np.arange(math.ceil(max(0.0, n * rate - reach) / step), math.floor(min(n, n * rate + reach) / step) + 1) * step
+    return figures.tolist(), chances_of(figures, n, np.array(rate))
 
 
 @lru_cache(maxsize=4096)
@@ -78,7 +78,7 @@ def _printed(design: Mechanism, n: int, count: int, confidence: float) -> Share:
 
 
 def _last_without(apart: NDArray[np.float64], counts: list[int]) -> int:
-    """The last count that shows no difference; between counts that were tried, along the line."""
+    """Returns the last count that shows no difference; between the tried counts, along the line."""
     without = np.flatnonzero(apart <= 0)
     if not without.size:
         return counts[0] - 1

@@ -1,4 +1,4 @@
-"""How precise a mean will be, at the true answers that make it least precise, with the limits that `deniable.estimate.mean` gives."""
+"""Precision of a mean at the least precise true answers, with the limits of `deniable.estimate.mean`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ _TYPICAL = 0.6745  # standard errors: half of all estimates are nearer to the tr
 
 
 def mean_half_width(channel: Channel, scores: Sequence[float], n: int, *, confidence: float = 0.95, mean: float | None = None) -> float:
-    """Half the width of a mean's interval, in the unit of the scores, for n people who answer: the median of what may come.
+    """Returns half the width of a mean's interval, in the unit of the scores, for n people who answer: the median of possible widths.
 
-    scores: one for each of the first categories; those without one ("no answer") do not count. mean: the true one, or None for the one
-    that is hardest. Of all distributions of the true answers, the one with the largest variance of one report's pseudo-answer sum of
-    (score - mean) u; limits are Student's, and end with the scale. Where some may not answer, all are taken to, which the reports do not
-    know: Fieller's limits are 1 / sqrt(1 - g) times as far, g the squared t times the variance of the part that answered. Raises
+    scores: one for each of the first categories; categories without one ("no answer") do not count. mean: the true one, or None for the
+    hardest. Of all distributions of the true answers, the one with the largest variance of one report's pseudo-answer sum of
+    (score - mean) u; limits are Student's, and end with the scale. If some may not answer, the plan takes all to answer, which the
+    reports do not know: Fieller's limits are 1 / sqrt(1 - g) times as far, g the squared t times the variance of the part that answered.
+        Raises
     EstimateError.
     """
     uncut, length = uncut_half_width(channel, scores, n, confidence=confidence, mean=mean), float(np.ptp(scores))
@@ -43,12 +44,12 @@ def mean_half_width(channel: Channel, scores: Sequence[float], n: int, *, confid
 
 
 def uncut_half_width(channel: Channel, scores: Sequence[float], n: int, *, confidence: float = 0.95, mean: float | None = None) -> float:
-    """The same were there no end of the scale; infinite where nothing is known of how many answered. Raises EstimateError."""
+    """Returns the half-width without an end of the scale; infinite if the part that answered is unknown. Raises EstimateError."""
     t = _t(confidence, n)
     values = check_scores(scores, channel.k)
     most, answered = _variances(channel, values, None if mean is None else check_number("mean", mean, min(values), max(values)))
-    known = 1 - t**2 * answered / n
-    return t * math.sqrt(most / n / known) if known > 0 else math.inf
+    present = 1 - t**2 * answered / n
+    return t * math.sqrt(most / n / present) if present > 0 else math.inf
 
 
 def _stretch(confidence: float, n: int) -> float:
@@ -57,21 +58,21 @@ def _stretch(confidence: float, n: int) -> float:
 
 @lru_cache(maxsize=256)
 def _variances(channel: Channel, scores: tuple[float, ...], mean: float | None) -> tuple[float, float]:
-    """Of one report's sum of (score - mean) u, at worst; and of the part that answered."""
+    """Returns the variance of one report's sum of (score - mean) u, at worst; and of the part that answered."""
     values = np.array(scores)
     means = np.linspace(values.min(), values.max(), _MEANS).tolist() if mean is None else [mean]
     return max(_largest_variance(channel, values, one) for one in means), _variance_of_answered(channel, len(values))
 
 
 def _variance_of_answered(channel: Channel, scored: int) -> float:
-    """Of one report's pseudo-answer "has a score", where everybody has one; 0 where all categories do."""
+    """Returns the variance of one report's pseudo-answer "has a score", if everybody has one; 0 if all categories do."""
     if scored == channel.k:
         return 0.0
     return float(np.max(_squares(channel, np.repeat([1.0, 0.0], [scored, channel.k - scored]))[:scored])) - 1
 
 
 def _largest_variance(channel: Channel, values: _Floats, mean: float) -> float:
-    """Of all distributions over the scored categories with this mean: a mixture of two of them, on either side of the mean."""
+    """Returns the largest variance over all distributions on the scored categories with this mean: a mixture of two."""
     weights = np.zeros(channel.k)
     weights[: len(values)] = values - mean
     squares = _squares(channel, weights)[: len(values)]
@@ -83,7 +84,7 @@ def _largest_variance(channel: Channel, values: _Floats, mean: float) -> float:
 
 
 def _squares(channel: Channel, weights: _Floats) -> _Floats:
-    """E[(sum of weights u)^2 | x] for each category x."""
+    """Returns E[(sum of weights u)^2 | x] for each category x."""
     if isinstance(channel, Window):
         return np.asarray(np.array(channel.chances, dtype=np.float64) @ score_of_bits(weights, channel) ** 2)
     own, other, either, neither = second_moments(channel)
@@ -92,5 +93,5 @@ def _squares(channel: Channel, weights: _Floats) -> _Floats:
 
 
 def _t(confidence: float, n: int) -> float:
-    """How many standard errors the limits of a mean of n reports are away."""
+    """Returns the distance of the limits of a mean of n reports in standard errors."""
     return -float(scipy.special.stdtrit(max(check_count("n", n) - 1, 1), (1 - check_confidence(confidence)) / 2))

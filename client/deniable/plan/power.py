@@ -1,7 +1,7 @@
-"""How likely a true share, or a difference of two groups, is to show; and how many people make that likely.
+"""Power analysis: the chance that a true share, or a difference of two groups, is found, and the sample size for a wanted power.
 
 A share's test compares the estimate with a multiple of its standard error under no difference; its distribution is taken as normal. Two
-groups' test is that of the interval that results print. docs/guide/planner.md has the formulas.
+groups' test is the one of the printed interval. docs/guide/planner.md has the formulas.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _LEAST = 1e-12  # of the shares and differences that are looked at
 
 
 def power_of_share(design: Mechanism, n: int, share: float, *, against: float = 0.0, alpha: float = 0.05) -> float:
-    """The chance that a one-sided test at level alpha tells a true share from the value `against`.
+    """Returns the power of a one-sided test at level alpha of a true share against the value `against`.
 
     Normal approximation: with s0 and s1 the standard errors under the two shares, the estimate is compared with
-    against +- z s0. Exact where the null allows one count only, as 0 does without privacy. Raises EstimateError.
+    against +- z s0. Exact if the null allows one count only, as 0 does without privacy. Raises EstimateError.
     """
     z = -float(scipy.special.ndtri(check_alpha(alpha)))
     away = abs(check_probability("share", share) - check_probability("against", against))
@@ -36,17 +36,17 @@ def power_of_share(design: Mechanism, n: int, share: float, *, against: float = 
 
 
 def sample_size_for_share(design: Mechanism, share: float, *, against: float = 0.0, alpha: float = 0.05, power: float = 0.8) -> int:
-    """The fewest reports with which `power` is reached. Raises EstimateError, also where no number is enough."""
+    """Returns the fewest reports that reach `power`. Raises EstimateError, also if no number is enough."""
     _different("share", share, "against", against)
     reached = check_inside("power", power)
     return fewest(lambda n: power_of_share(design, n, share, against=against, alpha=alpha) >= reached)
 
 
 def power_of_difference(design: Mechanism, n: int | tuple[int, int], shares: tuple[float, float], *, alpha: float = 0.05) -> float:
-    """The chance that a two-sided test at level alpha tells the shares of two groups apart.
+    """Returns the power of a two-sided test at level alpha of the shares of two groups.
 
-    n: the reports from each group, or from the first and from the second. The test is the one that results offer, whether 0 is outside
-    the interval (`chance_of_showing`); the chance of telling them apart the wrong way round is left out. Of a design with noise, for
+    n: the reports from each group, or from the first and from the second. The test is the one of the results, whether 0 is outside
+    the interval (`chance_of_showing`); the chance of a difference in the wrong direction is left out. Of a design with noise, for
     groups of one size only, it is a normal approximation: under no difference both have the mean share. Raises EstimateError.
     """
     first, second = (check_probability("shares", share) for share in shares)
@@ -59,7 +59,7 @@ def power_of_difference(design: Mechanism, n: int | tuple[int, int], shares: tup
 
 
 def sample_size_for_difference(design: Mechanism, shares: tuple[float, float], *, alpha: float = 0.05, power: float = 0.8) -> int:
-    """The fewest reports from each of two groups with which `power_of_difference` reaches `power`. Raises EstimateError.
+    """Returns the fewest reports from each of two groups for which `power_of_difference` reaches `power`. Raises EstimateError.
 
     Since counts are whole, power may fall by a little where n grows by one: it is the fewest about the normal distribution's number.
     """
@@ -72,9 +72,9 @@ def sample_size_for_difference(design: Mechanism, shares: tuple[float, float], *
 
 
 def power_of_interval(design: Mechanism, n: int, share: float, *, confidence: float = 0.95) -> float:
-    """The chance that the interval which `deniable.estimate` prints by default lies above 0, of a share that is above it.
+    """Returns the chance that the interval of `deniable.estimate`, by default, lies above 0, for a share above it.
 
-    Exact: the least count whose interval does, and the chance of that many. For designs without noise. Raises EstimateError.
+    Exact: the least count whose interval does, and its tail probability. For designs without noise. Raises EstimateError.
     """
     check_confidence(confidence)
     rate = _without_noise(design).rate(check_probability("share", share))
@@ -83,7 +83,7 @@ def power_of_interval(design: Mechanism, n: int, share: float, *, confidence: fl
 
 @lru_cache(maxsize=256)
 def _least_count_above_0(design: Mechanism, n: int, confidence: float) -> int:
-    """The least count with an interval above 0; n + 1 where not even n has one. More set bits never mean a lower limit."""
+    """Returns the least count with an interval above 0; n + 1 if not even n has one. More set bits never mean a lower limit."""
     low, high = math.floor(n * design.q0), n + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -93,9 +93,9 @@ def _least_count_above_0(design: Mechanism, n: int, confidence: float) -> int:
 
 
 def smallest_share(design: Mechanism, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """The smallest true share that shows to be above 0 with this power; None where not even 1 does.
+    """Returns the smallest true share that is found to be above 0 with this power; None if not even 1 is.
 
-    Of reports, by the interval of confidence 1 - alpha that is printed (`power_of_interval`), whose end at 0 is one-sided; of a
+    Of reports, by the printed interval of confidence 1 - alpha (`power_of_interval`), whose end at 0 is one-sided; of a
     curator's noisy count by `power_of_share`.
     """
     reached, alpha = check_inside("power", power), check_alpha(alpha)
@@ -105,22 +105,22 @@ def smallest_share(design: Mechanism, n: int, *, alpha: float = 0.05, power: flo
 
 
 def smallest_difference(design: Mechanism, n: int | tuple[int, int], *, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """The smallest difference of two groups' shares around one half that a two-sided test finds with this power.
+    """Returns the smallest difference of two groups' shares around one half that a two-sided test finds with this power.
 
-    n: reports from each group, or from the first and from the second, as in `power_of_difference`; of two sizes it is the same which
-    group has the larger share. None where not even 0 against 1 is found.
+    n: reports from each group, or from the first and from the second, as in `power_of_difference`; of two sizes either group may have the
+    larger share. None if not even 0 against 1 is found.
     """
     reached = check_inside("power", power)
     return _smallest(lambda apart: power_of_difference(design, n, (0.5 - apart / 2, 0.5 + apart / 2), alpha=alpha), reached)
 
 
 def _chance(margin: float, spread: float) -> float:
-    """P(a normal of this standard deviation is below the margin)."""
+    """Returns P(a normal of this standard deviation is below the margin)."""
     return float(scipy.special.ndtr(margin / spread)) if spread > 0 else float(margin > 0)
 
 
 def _smallest(chance: Callable[[float], float], power: float) -> float | None:
-    """Where a chance that grows with a share in (0, 1] reaches the power; None where none does. Raises EstimateError where all do."""
+    """Returns the share in (0, 1] at which a growing chance reaches the power; None if it does not. Raises EstimateError if all do."""
     if chance(1.0) < power:
         return None
     if (least := chance(_LEAST)) >= power:

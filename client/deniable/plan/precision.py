@@ -1,7 +1,7 @@
-"""How precise the share of one category will be, and how many people that takes, before anybody was asked.
+"""Precision of a share and its sample size: how many respondents a survey needs.
 
 Three designs: the coins of a question; no privacy at all; and a trusted curator, who knows every answer and adds
-Laplace noise of scale 1/epsilon to the published count. Standard errors are those of `estimate` for the population:
+Laplace noise of scale 1/epsilon to the published count. Standard errors are as in `estimate` for the population:
 respondents are a random sample and the coins are tossed. docs/guide/planner.md has the formulas.
 """
 
@@ -64,7 +64,7 @@ class Mechanism:
 
     @property
     def gap(self) -> float:
-        """By how much the count's rate grows as the share goes from 0 to 1."""
+        """The growth of the count's rate as the share goes from 0 to 1."""
         return self.q1 - self.q0
 
     @property
@@ -73,7 +73,7 @@ class Mechanism:
         return min(1.0, max(0.0, (0.5 - self.q0) / self.gap))
 
     def rate(self, share: float) -> float:
-        """P(counted) where a share holds the category."""
+        """Returns P(counted) if this share holds the category."""
         return self.q0 + self.gap * share
 
 
@@ -85,7 +85,7 @@ class TooManyError(EstimateError):
 
 
 def private(channel: Channel) -> Mechanism:
-    """The coins of a question, for any one of its categories, or of a number whose reports tell its mean only."""
+    """Returns the coins of a question, for any one of its categories, or of a number whose reports hold its mean only."""
     if isinstance(channel, Window):
         gap = 1 / (2 * math.sqrt(largest_variance(channel)))
         return Mechanism((1 - gap) / 2, (1 + gap) / 2, number=channel)
@@ -93,7 +93,7 @@ def private(channel: Channel) -> Mechanism:
 
 
 def curator(epsilon: float) -> Mechanism:
-    """Everybody trusts one party, who adds Laplace noise of scale 1/epsilon to the count."""
+    """Returns the design of one trusted party, who adds Laplace noise of scale 1/epsilon to the count."""
     number = check_number("epsilon", epsilon)
     if not number >= 1 / LARGEST:
         raise EstimateError(f"epsilon must be above 0, at least {1 / LARGEST:g}, got {shown(epsilon)}: there is no estimate")
@@ -101,7 +101,7 @@ def curator(epsilon: float) -> Mechanism:
 
 
 def std_error(design: Mechanism, n: int, share: float | None = None) -> float:
-    """The standard error of the estimated share from n reports: sqrt(f (1 - f) / n + 2 (noise / n)^2) / (q1 - q0).
+    """Returns the standard error of the estimated share from n reports: sqrt(f (1 - f) / n + 2 (noise / n)^2) / (q1 - q0).
 
     share: the true one, or None for the hardest. Raises EstimateError.
     """
@@ -110,10 +110,10 @@ def std_error(design: Mechanism, n: int, share: float | None = None) -> float:
 
 
 def half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
-    """Half the width of an interval around the estimate that holds the truth with this confidence, by the normal
-    distribution for the sample and the coins and exactly for the curator's noise.
+    """Returns half the width of an interval around the estimate that encloses the truth with this confidence.
 
-    Of a number by Student's t. It is not cut at 0 and 1; `expected_half_width` is what an estimate will really have. Raises EstimateError.
+    By the normal distribution for the sample and the coins and exactly for the curator's noise; of a number by Student's t. It is not
+    clipped at 0 and 1; `expected_half_width` is the width of a printed interval. Raises EstimateError.
     """
     alpha = 1 - check_confidence(confidence)
     if design.number:
@@ -135,7 +135,7 @@ def half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: fl
 
 
 def _beyond(h: float, sigma: float, scale: float) -> float:
-    """P(|N + L| > h) for N normal with standard deviation sigma and L Laplace: twice the integral of its tail."""
+    """Returns P(|N + L| > h) for N normal with standard deviation sigma and L Laplace: twice the integral of its tail."""
     t, r = h / sigma, sigma / scale
     near = 0.5 * math.exp(min(0.0, r * r / 2 - t * r + float(scipy.special.log_ndtr(t - r))))
     far = 0.5 * math.exp(min(0.0, r * r / 2 + t * r + float(scipy.special.log_ndtr(-t - r))))
@@ -143,7 +143,7 @@ def _beyond(h: float, sigma: float, scale: float) -> float:
 
 
 def expected_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
-    """Half the mean width of the interval that `deniable.estimate.share`, or `mean`, gives by default; for designs without noise.
+    """Returns half the mean width of the default interval of `deniable.estimate.share`, or `mean`; for designs without noise.
 
     share: the true one, or None for `widest_share`. The mean over the binomial count, every value of it or 40 to 80 of them, evenly spaced,
     each with the interval computed in full. Raises EstimateError.
@@ -163,12 +163,12 @@ def expected_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, 
 
 
 def _spaced(n: int, low: float, high: float, *, step: float) -> NDArray[np.int64]:
-    """The possible counts of n in this range, evenly spaced: each, or as far apart as the step allows."""
+    """Returns the possible counts of n in this range, evenly spaced: each, or as far apart as the step allows."""
     return np.arange(max(0, math.floor(low)), min(n, math.ceil(high)) + 1, max(1, math.floor(step)))
 
 
 def chances_of(counts: NDArray[np.int64], n: int, rate: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of binomial counts, each of which stands for its neighbours: they sum to 1. One row for each rate, shape (rates, counts)."""
+    """Returns the chances of binomial counts, each with its neighbours: they sum to 1. One row for each rate, shape (rates, counts)."""
     ways = -scipy.special.gammaln(counts + 1) - scipy.special.gammaln(n - counts + 1)
     logs = scipy.special.xlogy(counts, rate) + scipy.special.xlog1py(n - counts, -rate) + ways
     weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
@@ -181,10 +181,10 @@ def _half_widths(design: Mechanism, counts: NDArray[np.int64], n: int, confidenc
 
 
 def widest_share(design: Mechanism, n: int, *, confidence: float = 0.95) -> float:
-    """The true share at which intervals are widest.
+    """Returns the true share at which intervals are widest.
 
-    Far from 0 and 1 that is the share with the largest standard error. Where intervals reach 0 or 1 they are cut there, and the
-    widest ones lie further inside. For designs with noise, whose intervals are not cut, the former always. Raises EstimateError.
+    Far from 0 and 1 it is the share with the largest standard error. Intervals that reach 0 or 1 are clipped there, and the
+    widest ones lie further inside. For designs with noise, whose intervals are not clipped, the former always. Raises EstimateError.
     """
     if design.number or is_uncut(design, n, confidence, design.hardest_share):
         return design.hardest_share
@@ -198,9 +198,9 @@ def widest_share(design: Mechanism, n: int, *, confidence: float = 0.95) -> floa
 
 
 def planned_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
-    """The half-width that tables, charts and sample sizes of a plan go by, at most one half.
+    """Returns the half-width for tables, charts and sample sizes of a plan, at most one half.
 
-    `half_width` where the interval ends well before 0 and 1, and for designs with noise; else `expected_half_width`, since it is cut
+    `half_width` if the interval ends well before 0 and 1, and for designs with noise; else `expected_half_width`, since it is clipped
     there. share: the true one, or None for the one with the widest intervals. Raises EstimateError.
     """
     uncut = design.number is None and is_uncut(design, n, confidence, _share(design, share))
@@ -209,14 +209,14 @@ def planned_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, s
 
 
 def is_uncut(design: Mechanism, n: int, confidence: float, share: float) -> bool:
-    """Whether intervals end well before 0 and 1 where this is the true share; with noise they always count as such."""
+    """Returns whether intervals end well before 0 and 1 at this true share; with noise they always count as such."""
     return design.noise > 0 or min(share, 1 - share) > _CLEAR * half_width(design, n, confidence=confidence, share=share)
 
 
 def sample_size(design: Mechanism, half: float, *, confidence: float = 0.95, share: float | None = None) -> int:
-    """The fewest reports with a `planned_half_width` of at most `half`, a share (0.03 is three points).
+    """Returns the fewest reports with a `planned_half_width` of at most `half`, a share (0.03 is three points).
 
-    Raises EstimateError, where they are more than `MOST` TooManyError.
+    Raises EstimateError, and TooManyError if they are more than `MOST`.
     """
     if (half := check_half_width(half)) >= _ALL:
         return 1
@@ -227,7 +227,7 @@ def sample_size(design: Mechanism, half: float, *, confidence: float = 0.95, sha
 
 
 def chance_negative(design: Mechanism, n: int, share: float) -> float:
-    """The chance that the unbiased estimate of a share comes out below 0: P(count < n q0), exact; without noise only."""
+    """Returns the chance that the unbiased estimate of a share falls below 0: P(count < n q0), exact; without noise only."""
     if design.noise:
         raise EstimateError(f"noise must be 0 for the counts of reports, got {design.noise!r}")
     below = math.ceil(check_count("n", n) * design.q0 * (1 - 1e-12)) - 1
@@ -235,14 +235,14 @@ def chance_negative(design: Mechanism, n: int, share: float) -> float:
 
 
 def at_most(count: int, n: int, rate: float) -> float:
-    """The chance of at most so many, from -1 to n, of n with this chance each; scipy's bdtr fails from n = 2^31 on."""
+    """Returns the chance of a count up to this one, from -1 to n, of n with this rate; scipy's bdtr fails from n = 2^31 on."""
     return float(scipy.special.betainc(n - count, count + 1, 1 - rate)) if 0 <= count < n else float(count == n)
 
 
 def fewest(enough: Callable[[int], bool], near: int = 1, most: int = MOST) -> int:
-    """The smallest n >= 1 that is enough, where more always is; looked for around `near`.
+    """Returns the smallest n >= 1 that is enough, if more always is; searched around `near`.
 
-    Raises TooManyError where none up to `most` is, as many as have `MOST` respondents.
+    Raises TooManyError if none up to `most` is, the number that `MOST` respondents give.
     """
     low, high, step = near - 1, near, max(1, near // 256)
     while not enough(high):
@@ -259,7 +259,7 @@ def fewest(enough: Callable[[int], bool], near: int = 1, most: int = MOST) -> in
 
 
 def within_most(look: Callable[[], int]) -> int | None:
-    """The people that are found, None where they would be more than `MOST`, which only an epsilon far below any use calls for."""
+    """Returns the people found, or None if they are more than `MOST`, which needs an epsilon far below any use."""
     try:
         return look()
     except TooManyError:
@@ -271,5 +271,5 @@ def _share(design: Mechanism, share: float | None) -> float:
 
 
 def _levels(number: Window) -> list[float]:
-    """Evenly from 0 to 1, so that means are parts of the range."""
+    """Returns levels evenly from 0 to 1, so that means are parts of the range."""
     return [float(level) / (number.levels - 1) for level in range(number.levels)]

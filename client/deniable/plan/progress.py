@@ -1,4 +1,4 @@
-"""Where a survey stands while people answer: how precise it is by now, and when it will be as precise as was wanted."""
+"""Progress of a survey while people answer: its precision today, and the day when it reaches its goal."""
 
 from __future__ import annotations
 
@@ -75,29 +75,29 @@ class Progress(Tabular):
 
     @property
     def reached(self) -> bool:
-        """Whether it is as precise as was wanted."""
+        """Whether the requested precision is reached."""
         return self.needed is not None and self.n >= self.needed
 
     @property
     def part(self) -> float:
-        """Of the people that it takes, those who have answered; 1 at most, and 0 where that is of more than `MOST`."""
+        """The part of the needed people who have answered; 1 at most, and 0 if more than `MOST` are needed."""
         return 0.0 if self.needed is None else min(1.0, self.n / self.needed)
 
     @property
     def words(self) -> str:
         """All this in a sentence: `7.1 points now; 5 at 1,640 people, at this rate on 3 December.`"""
-        wanted = f"{_points(self.wanted)} at {self._people}"
+        target = f"{_points(self.wanted)} at {self._people}"
         if self.half_width is None:
             return f"No records are counted yet; {_points(self.wanted)} points either way take {self._people}."
         now = f"{_points(self.half_width)} points now"
         if self.reached:
             return f"{now}: the {_points(self.wanted)} points that were wanted are reached."
         if self.reached_on:
-            return f"{now}; {wanted}, at this rate on {in_words(self.reached_on, self.day)}."
-        return f"{now}; {wanted}{', not within two years at this rate' if self.rate is not None else ''}."
+            return f"{now}; {target}, at this rate on {in_words(self.reached_on, self.day)}."
+        return f"{now}; {target}{', not within two years at this rate' if self.rate is not None else ''}."
 
     def tables(self) -> tuple[Table, ...]:
-        """What is known, and how the count grew."""
+        """Returns the figures, and the growth of the count."""
         days = tuple((since if since == until else f"{since} to {until}", f"{n:,}") for since, until, n in self.growth)
         notes = ("the days on which records were counted, which come in batches: nobody can tell from them when somebody answered",)
         return (
@@ -106,27 +106,27 @@ class Progress(Tabular):
         )
 
     def records(self) -> tuple[Table, ...]:
-        """One row of figures; and one for each step of the growth."""
+        """Returns one row of figures; and one for each step of the growth."""
         names = tuple(field.name for field in fields(self) if field.name not in ("growth", "alarms"))
         row = tuple(getattr(self, name) for name in names)
         return Table("progress", names, (row,)), Table("growth", ("since", "until", "n"), self.growth)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, and `words`: what `from_dict` takes."""
+        """Returns the fields, and `words`, as `from_dict` reads them."""
         return {**asdict(self), "growth": [list(one) for one in self.growth], "alarms": list(self.alarms), "words": self.words}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """The inverse of `to_dict`, which may hold more. Raises EstimateError for anything else."""
+        """Returns progress from the form of `to_dict`, which may have further keys. Raises EstimateError for anything else."""
         try:
             growth = tuple(astuple(record(_Grown, {"since": since, "until": until, "n": n})) for since, until, n in given["growth"])
             alarms = tuple(record(_Alarm, {"words": words}).words for words in given["alarms"])
-            found = record(cls, {**{field.name: given[field.name] for field in fields(cls)}, "growth": growth, "alarms": alarms})
-            for day in (found.day, found.reached_on, *(end for since, until, _ in growth for end in (since, until))):
-                date.fromisoformat(day or found.day)
-            if found.needed == 0 or (found.codes_made is None) != (found.codes_spent is None):
+            figures = record(cls, {**{field.name: given[field.name] for field in fields(cls)}, "growth": growth, "alarms": alarms})
+            for day in (figures.day, figures.reached_on, *(end for since, until, _ in growth for end in (since, until))):
+                date.fromisoformat(day or figures.day)
+            if figures.needed == 0 or (figures.codes_made is None) != (figures.codes_spent is None):
                 raise ValueError
-            return found
+            return figures
         except (KeyError, TypeError, ValueError):
             raise EstimateError("a progress must have all its fields, and days as YYYY-MM-DD") from None
 
@@ -162,9 +162,9 @@ def progress(
     is_open: bool = True,
     rough: bool = False,
 ) -> Progress:
-    """Where a survey stands on a day. wanted: the half-width that every share is to have. Of a closed one nothing is foretold.
+    """Returns a survey's progress on a day. wanted: the half-width that every share is to have. A closed survey has no forecast.
 
-    rough: at once, as in `people_needed`. Raises EstimateError for a half-width that is none.
+    rough: at once, as in `people_needed`. Raises EstimateError for a wrong half-width.
     """
     needed = within_most(lambda: people_needed(survey, wanted, rough=rough))
     half = half_width_of(survey, n, rough=rough) if n else None
@@ -176,22 +176,22 @@ def progress(
 
 
 def in_words(day: str, today: str) -> str:
-    """`3 December`, and of another year than today's `3 December 2027`."""
-    found = date.fromisoformat(day)
-    return f"{found.day} {found:%B}{'' if day[:4] == today[:4] else f' {found.year}'}"
+    """Returns `3 December`, and for another year than today's `3 December 2027`."""
+    figures = date.fromisoformat(day)
+    return f"{figures.day} {figures:%B}{'' if day[:4] == today[:4] else f' {figures.year}'}"
 
 
 def _rate(growth: Sequence[Growth], day: str) -> float | None:
     """Records a day in the window, or since the first where that is shorter; a step of several days counts for each of them alike."""
     today = date.fromisoformat(day)
-    if not growth or (known := (today - date.fromisoformat(growth[0][0])).days + 1) < _EARLY:
+    if not growth or (present := (today - date.fromisoformat(growth[0][0])).days + 1) < _EARLY:
         return None
     first, total = today - timedelta(days=WINDOW - 1), 0.0
     for since, until, n in growth:
         start, end = date.fromisoformat(since), date.fromisoformat(until)
         if inside := max(0, (end - max(start, first)).days + 1):
             total += n * inside / ((end - start).days + 1)
-    return total / min(WINDOW, known)
+    return total / min(WINDOW, present)
 
 
 def _points(share: float) -> str:

@@ -1,6 +1,6 @@
-"""While a survey is written: what its questions will tell, in figures that take no time; and changes that would make them tell more.
+"""Proposals while a survey is written: the precision of its questions, in quick figures, and changes that improve it.
 
-A proposal is worth what the least precise question gains by it, since that is the one that disappoints.
+A proposal is worth the gain of the least precise question, since that is the one that disappoints.
 """
 
 from __future__ import annotations
@@ -65,19 +65,19 @@ class Proposal:
 
 
 def outlook(survey: Survey, n: int) -> tuple[Outlook, ...]:
-    """What n people who answer will tell, for each question. n: at least 1."""
+    """Returns the expected precision of each question for n people who answer. n: at least 1."""
     each = _asked(survey, n)
     return tuple(Outlook(question.id, each, *_figures(question.items[0].channel, each)) for question in survey.questions)
 
 
 def widest(survey: Survey, n: int) -> float:
-    """The half-width of the least precise question, a share."""
+    """Returns the half-width of the least precise question, a share."""
     each = _asked(survey, n)
     return max(_planned(channel, each) for channel in {question.items[0].channel for question in survey.questions})
 
 
 def verdict(survey: Survey, n: int) -> str:
-    """All of it in one line: "12 questions, 800 people: 21 points"."""
+    """Returns a summary in one line: "12 questions, 800 people: 21 points"."""
     n, count = check_count("n", n), len(survey.questions)
     return f"{count} question{'s' * (count != 1)}, {n:,} {'people' if n != 1 else 'person'}: {points(widest(survey, n))} points"
 
@@ -90,7 +90,7 @@ def proposals(document: Mapping[str, Any], n: int) -> tuple[Proposal, ...]:
     survey = Survey.from_dict(document)
     rough, now = _GAIN * _rough(survey, n), _GAIN * widest(survey, n)
     kinds = (_samples(document, survey), _more_at_once(document, survey), _fewer(document, survey), _weighted(document, survey, n))
-    best = [found for kind in kinds if (found := _best(kind, n, rough)) is not None]
+    best = [figures for kind in kinds if (figures := _best(kind, n, rough)) is not None]
     unlike = {proposal.words: proposal for proposal in best if proposal.half_width <= now}
     return tuple(sorted(unlike.values(), key=lambda one: one.half_width))
 
@@ -103,7 +103,7 @@ def _samples(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
 
 
 def _more_at_once(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
-    """Two answers of one person beside each other tell how questions go together."""
+    """Proposes two answers of one person beside each other, which show how questions go together."""
     yield from _asking(document, survey, _ASKS[1:])
 
 
@@ -123,7 +123,7 @@ def _fewer(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
 
 
 def _weighted(document: Mapping[str, Any], survey: Survey, n: int) -> Iterator[Change]:
-    """More for the question that needs it most, and so less for the others."""
+    """Proposes more budget for the question that needs it most, and so less for the others."""
     if "epsilon" not in document or len(survey.questions) < 2:
         return
     each = _asked(survey, n)
@@ -137,23 +137,23 @@ def _weighted(document: Mapping[str, Any], survey: Survey, n: int) -> Iterator[C
 
 
 def _best(changes: Iterator[Change], n: int, most: float) -> Proposal | None:
-    """The change that helps most by the plain formula, where that is enough; with the half-width that a plan says."""
-    found = []
+    """Returns the change that helps most by the plain formula, if it is enough, with its planned half-width."""
+    figures = []
     for words, changed in changes:
         try:
             survey = Survey.from_dict(changed)
         except SurveyError:
             continue  # fewer questions than are asked of each person
         if (width := _rough(survey, n)) <= most:
-            found.append((width, words, changed, survey))
-    if not found:
+            figures.append((width, words, changed, survey))
+    if not figures:
         return None
-    _, words, changed, survey = min(found, key=lambda one: one[0])
+    _, words, changed, survey = min(figures, key=lambda one: one[0])
     return Proposal(words, widest(survey, n), changed)
 
 
 def _without(document: Mapping[str, Any], question: str) -> dict[str, Any]:
-    """The document without a question. A section that begins with it begins with the next one, if none does there."""
+    """Returns the document without a question. A section that begins with it begins with the next one, if none does there."""
     place = next(place for place, one in enumerate(document["questions"]) if one["id"] == question)
     gone, left = document["questions"][place], [dict(one) for one in document["questions"] if one["id"] != question]
     heir = left[place] if "section" in gone and place < len(left) and "section" not in left[place] else None
@@ -170,7 +170,7 @@ def _without(document: Mapping[str, Any], question: str) -> dict[str, Any]:
 
 
 def _untold(texts: Mapping[str, Any], question: str, heir: str) -> dict[str, Any]:
-    """One language without the words of a question; those of its section are now the heir's, if there is one."""
+    """Returns one language without the words of a question; the heir, if any, takes the words of its section."""
     own = dict(texts.get("questions", {}))
     section = own.pop(question, {}).get("section")
     if heir and section:
@@ -179,20 +179,20 @@ def _untold(texts: Mapping[str, Any], question: str, heir: str) -> dict[str, Any
 
 
 def _rough(survey: Survey, n: int) -> float:
-    """The widest half-width by the plain formula, uncut: it tells two surveys apart that are both of no use."""
+    """Returns the widest half-width by the plain formula, unclipped: it separates two surveys that are both of no use."""
     each = _asked(survey, n)
     return max(half_width(private(channel), each) for channel in {question.items[0].channel for question in survey.questions})
 
 
 def _asked(survey: Survey, n: int) -> int:
-    """How many people are asked each question. Raises EstimateError."""
+    """Returns how many people are asked each question. Raises EstimateError."""
     n = check_count("n", n)
     return n if survey.ask is None else max(1, n * survey.ask // len(survey.blocks))
 
 
 @lru_cache(maxsize=4096)
 def _planned(channel: Channel, n: int) -> float:
-    """As `plan` has it."""
+    """Returns the half-width as in `plan`."""
     coins = private(channel)
     return planned_half_width(coins, n, share=None if coins.number else widest_share(coins, n))
 

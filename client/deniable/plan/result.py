@@ -173,11 +173,11 @@ def _head(plan: Plan) -> Table:
 
 
 def _about(plan: Plan) -> tuple[str, ...]:
-    asked = f"{plan.n:,} respondent{'' if plan.n == 1 else 's'}"
+    item = f"{plan.n:,} respondent{'' if plan.n == 1 else 's'}"
     if plan.half_width is not None:
-        asked = f"ask {plan.n:,} people for ± {points(plan.half_width)} points in every question"
+        item = f"ask {plan.n:,} people for ± {points(plan.half_width)} points in every question"
     return (
-        f"{asked} · {100 * plan.confidence:g}% confidence · epsilon {plan.epsilon:.4g} for the whole survey",
+        f"{item} · {100 * plan.confidence:g}% confidence · epsilon {plan.epsilon:.4g} for the whole survey",
         f"Whoever is 50% sure of something about a person can be {100 * plan.belief:.11g}% sure at most "
         "after seeing all that the server has.",
     )

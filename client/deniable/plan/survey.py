@@ -61,14 +61,14 @@ def plan(
     pairs = _part_asked_another(survey)
     if (clusters is None) != (rho is None) or (clusters is not None and n is None):
         raise EstimateError("clusters, rho and n must be given together")
-    asked = None if groups is None else tuple(max(1, int(size * part)) for size in check_sizes(groups))
-    wanted = _Wanted(confidence, share, group_half_width, rare, pairs, asked, None if clusters is None else (clusters, rho or 0.0))
+    item = None if groups is None else tuple(max(1, int(size * part)) for size in check_sizes(groups))
+    target = _Wanted(confidence, share, group_half_width, rare, pairs, item, None if clusters is None else (clusters, rho or 0.0))
 
     @cache
     def values(channel: Channel) -> dict[str, Any]:
         coins = private(channel)
         each = max(1, int(n * part)) if n else precision.sample_size(coins, half_width or 0.0, confidence=confidence, share=share)
-        return _values(channel, each, wanted)
+        return _values(channel, each, target)
 
     rows = tuple(_row(q, values(q.channel), survey.epsilon, confidence) for q in survey.items)
     needed = n or math.ceil(max(row.respondents for row in rows) / part)
@@ -100,12 +100,12 @@ def _slope(survey: Survey, of: SlopeOf, n: int, confidence: float) -> SlopePlan:
         raise EstimateError(
             f"the slope's questions must be asked together of somebody, got {n:,} people who are asked {survey.ask} of them"
         )
-    found = logit_slope(
+    figures = logit_slope(
         people, of.shares, of.predictor_share, outcome=coins[of.outcome], predictor=coins.get(of.predictor), confidence=confidence
     )
     openly = logit_slope(people, of.shares, of.predictor_share, confidence=confidence)
-    told = (found.slope, found.std_error, found.half_width, openly.half_width, found.power, found.refused)
-    return SlopePlan(of.outcome, of.predictor, of.shares, of.predictor_share, people, *told)
+    message = (figures.slope, figures.std_error, figures.half_width, openly.half_width, figures.power, figures.refused)
+    return SlopePlan(of.outcome, of.predictor, of.shares, of.predictor_share, people, *message)
 
 
 def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float = 0.95, rough: bool = False) -> int:
@@ -126,11 +126,11 @@ def half_width_of(survey: Survey, n: int, *, confidence: float = 0.95, rough: bo
     It is that of the plan, before anybody looks at estimates: the same whatever people answered. rough: as in `people_needed`, somewhat
     too large. Raises EstimateError.
     """
-    asked = max(1, int(check_count("n", n) * _part_asked(survey)))
+    definition = max(1, int(check_count("n", n) * _part_asked(survey)))
     channels = {item.channel for item in survey.items}
     if rough:
-        return max(min(0.5, precision.half_width(private(channel), asked, confidence=confidence)) for channel in channels)
-    return max(_half_width(channel, asked, confidence) for channel in channels)
+        return max(min(0.5, precision.half_width(private(channel), definition, confidence=confidence)) for channel in channels)
+    return max(_half_width(channel, definition, confidence) for channel in channels)
 
 
 def _rough_size(channel: Channel, half_width: float, confidence: float) -> int:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from deniable.errors import EstimateError, ModelError
-from deniable.estimate import Perturbed, Regression, analyse, regress
+from deniable.estimate import PerturbedVariable, Regression, analyse, regress
 from deniable.estimate.regression.formula import names_alone, split
 from deniable.survey import Survey
 
@@ -121,7 +121,7 @@ def _fit(survey: Survey, reports: bytes, model: Model) -> dict[str, Any]:
     }
 
 
-def _naive(variables: Mapping[str, Perturbed], model: Model) -> dict[str, Sequence[float]] | None:
+def _naive(variables: Mapping[str, PerturbedVariable], model: Model) -> dict[str, Sequence[float]] | None:
     """The same model of the records as if they were answers. None where a record names several options, or an output of a window."""
     as_told = {}
     for name, variable in variables.items():

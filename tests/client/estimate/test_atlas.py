@@ -42,7 +42,7 @@ def test_every_public_estimator_has_a_line_or_a_reason_why_not() -> None:
 
 
 def test_no_line_stands_for_what_there_is_not() -> None:
-    properties = {"Analysis.results", "Analysis.drawn", "Estimate.test", "Sample"}
+    properties = {"Analysis.results", "Analysis.sampled_reports", "Estimate.test", "Sample"}
     assert {name for line in LINES.values() for name in line.of} - public() == properties
     assert len(LINES) == len(list(lines()))
 

@@ -11,7 +11,7 @@ from scipy.special import expit
 from deniable.errors import EstimateError
 from deniable.estimate import Sample
 from deniable.estimate.limits.interval import Interval
-from deniable.estimate.samples.drawn import Drawn
+from deniable.estimate.samples.sampled_reports import SampledReports
 from deniable.estimate.tables import sampled
 from deniable.mechanism import Channel, Window
 from deniable.plan import (
@@ -56,7 +56,7 @@ def test_twenty_clinics_have_the_width_and_the_error_that_were_planned(epsilon: 
 
 def printed(survey: Survey, people: int, counts: list[int]) -> float:
     tallies = {name: Tally(people, np.array([[count]])) for name, count in zip(survey.groups, counts, strict=True)}
-    found = sampled.shares(Drawn(survey, tallies, Sample(clusters="group")), survey.items[0], Interval())[0]
+    found = sampled.shares(SampledReports(survey, tallies, Sample(clusters="group")), survey.items[0], Interval())[0]
     return (found.high - found.low) / 2
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from deniable.errors import EstimateError
-from deniable.estimate import Perturbed, Regression, regress
+from deniable.estimate import PerturbedVariable, Regression, regress
 from deniable.mechanism import Channel
 from deniable.plan import Slope, logit_slope
 
@@ -29,7 +29,7 @@ def fitted(coins: str, channel: Channel, outcome: Answers, predictor: Answers) -
     perturbed, public = {}, {}
     for name, bits in (("outcome", outcome), ("predictor", predictor)):
         if name in coins:
-            perturbed[name] = Perturbed(np.stack([bits, ~bits], axis=1), channel, ("yes", "no"))
+            perturbed[name] = PerturbedVariable(np.stack([bits, ~bits], axis=1), channel, ("yes", "no"))
         else:
             public[name] = bits.astype(int)
     return regress("outcome ~ predictor", pd.DataFrame(public) if public else None, perturbed)

@@ -1,4 +1,4 @@
-"""Did the method work? What honest coins can give, what made-up reports look like, and where too few reports were sent."""
+"""Checks of the method: possible ranges of honest reports, detection of made-up reports, and warnings about too few reports."""
 
 from __future__ import annotations
 

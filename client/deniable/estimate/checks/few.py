@@ -1,6 +1,6 @@
-"""Too few reports for an interval that rests on a normal error: a rule that can be read off the counts, and what to say.
+"""Warnings about too few reports for an interval by a normal error, by a rule on the counts.
 
-A mean of pseudo-answers is nearly normal once enough reports have the bit set and enough have it not, whatever the epsilon. Below `FEW` of
+A mean of pseudo-answers is nearly normal once enough reports have the bit set and enough have it not, for any epsilon. Below `FEW` of
 either kind the interval can miss the truth far more often than it says, the more so the less noise there is. benchmarks/small_groups.py
 measures it; docs/reference/methods.md has the figures. Single shares need no rule: their intervals are exact.
 """
@@ -19,7 +19,7 @@ _MISSES = "which can miss the truth far more often than it says"
 
 
 def bits(ones: int, n: int) -> str:
-    """What to say of an interval about an option that `ones` of n reports name; empty where they are enough."""
+    """Returns the warning about an interval for an option that `ones` of n reports name; empty if these are enough."""
     if min(ones, n - ones) >= FEW:
         return ""
     count, named = (ones, "name it") if ones <= n - ones else (n - ones, "do not name it")
@@ -27,9 +27,9 @@ def bits(ones: int, n: int) -> str:
 
 
 def scores(ones: NDArray[np.int64], counted: NDArray[np.bool_], channel: Channel) -> str:
-    """The same for a mean, from how many reports have each bit set: where all but so few of those that count name one option.
+    """Returns the warning about a mean if all but a few of the counted reports name one option, from how many have each bit set.
 
-    counted: the categories that have a score. A number's reports count as alike where they lie in one window.
+    counted: the categories that have a score. A number's reports count as alike if they lie in one window.
     """
     if isinstance(channel, Window):
         every = ones[: len(ones) - channel.apart]
@@ -43,10 +43,10 @@ def scores(ones: NDArray[np.int64], counted: NDArray[np.bool_], channel: Channel
 
 
 def of_weights() -> str:
-    """What to say of a weighted mean that a few large weights decide."""
+    """Returns the warning about a weighted mean that a few large weights decide."""
     return f"few reports have most of the weight that is not on what most report: too few for this interval, {_MISSES}"
 
 
 def test(unseen: bool) -> str:
-    """What to say of a test where some options, or some pair of options, are hardly ever named."""
+    """Returns the warning about a test in which some options, or some pair of options, are hardly ever named."""
     return "some of the options are named in too few reports for this test, which can find differences that are not there" if unseen else ""

@@ -1,14 +1,14 @@
-"""Are there made-up reports that repeat the same answers? A test of the pairs of bits, and what it cannot find.
+"""Detection of made-up reports that repeat the same answers: a test of the pairs of bits, and its limits.
 
 A made-up report has no coins in it: a program that sends yes to all questions sends the same bits every time. Honest reports cannot agree
-so much, since each question has coins of its own. How much they can agree at most, whatever people answer, is bounded here; their true
+so much, since each question has coins of its own. This module bounds how much they can agree, for any answers; their true
 answers may be associated in any way.
 
 Let z be a report's bits, for each question b - d/k, scaled so that |z_q|^2 = k - 1. Given a person's answers the z_q are independent with
 means m_q and covariances C_q, so that E[zz'] = blockdiag(C_q) + mm'. With g = theta - phi and rho = d (k - d) / k,
 
     |m_q|^2 = S_q = g^2 (1 - 1/k) (k - 1) / rho,
-    C_q has the eigenvalue lambda - S_q along the own category, and (k - 1 - lambda) / (k - 2) elsewhere,
+    C_q has the eigenvalue lambda - S_q along the answer's category, and (k - 1 - lambda) / (k - 2) elsewhere,
     lambda = [theta (1 - d/k)^2 + (1 - theta) (d/k)^2] (k - 1) / (rho (1 - 1/k)),
 
 whatever the answer is. So no eigenvalue of E[zz'] is above mu = max |C_q| + sum S_q, for any person. Where the coins hide much, mu is
@@ -23,7 +23,7 @@ matrices", Found. Comput. Math. 12 (2012), theorem 1.1). It needs independent co
 answers, with |E T| <= m = sum (theta - d/k), so it is sub-Gaussian with s^2 = (number of questions) / 4 (Hoeffding). Then E exp(a T^2) <=
 (1 - 2 a s^2)^(-1/2) exp(a m^2 / (1 - 2 a s^2)), and the best a bounds the chance of the mean of T^2. This needs fewer reports.
 
-Each test has an equal part of the level of 0.01. Where a survey asks a sample, m, s and R are those of the largest draw, and mu is
+Each test has an equal part of the level of 0.01. If devices draw the questions, m, s and R are of the largest draw, and mu is
 multiplied by the part of the blocks that is drawn. A question that hides little would drown the others, so those that hide most are
 tested, as many as make the smallest share of made-up reports show. That choice depends on the survey and on n, never on the reports.
 """
@@ -66,11 +66,11 @@ _SURE = 2.33  # standard errors that 99 of 100 surveys keep to
 
 @dataclass(frozen=True)
 class MadeUp(Tabular):
-    """What the reports say about made-up ones among them.
+    """Result of the test for made-up reports.
 
-    p_value: the chance that honest reports agree as much is at most this. alarm: it is below 0.01. shows_from: the share of all reports,
-    0 to 1, from which on made-up ones that repeat the same answers would show; None if half would not. question, shift: the question of
-    which 1% made-up reports of the worst kind move a share farthest, and how far (0.01 is one percentage point). words: all this in words.
+    p_value: an upper bound on the chance that honest reports agree as much. alarm: it is below 0.01. shows_from: the share of all reports,
+    0 to 1, from which on made-up ones that repeat the same answers would show; None if half would not. question, shift: the question whose
+    share 1% made-up reports of the worst kind move farthest, and how far (0.01 is one percentage point). words: all this in words.
     """
 
     p_value: float
@@ -81,14 +81,14 @@ class MadeUp(Tabular):
     words: str
 
     def tables(self) -> tuple[Table, ...]:
-        """One row, and what it says in words."""
+        """Returns one row, with its meaning in words."""
         shows = "none would show" if self.shows_from is None else percent(self.shows_from)
         row = (p_value(self.p_value), "yes" if self.alarm else "no", shows, self.question, f"{100 * self.shift:.2g} points")
         head = ("p-value at most", "alarm", "shows from", "moved farthest", f"by {percent(STATED)}")
         return (Table("Reports that repeat the same answers", head, (row,), (self.words,), texts=0),)
 
     def records(self) -> tuple[Table, ...]:
-        """One row: the fields."""
+        """Returns one row with the fields."""
         return (Table("made_up", tuple(field.name for field in fields(self)), (astuple(self),)),)
 
 
@@ -117,11 +117,11 @@ def _tested(survey: Survey, tally: Tally) -> MadeUp:
     chances = [design.chance_of_eigenvalue(reports.largest_eigenvalue), *(design.chance_of_option(reports.agreement(end)) for end in ends)]
     p_value = min(1.0, len(chances) * min(chances))
     shows_from = design.shows_from
-    known = shows_from if shows_from < _MOST else None
+    present = shows_from if shows_from < _MOST else None
     question, shift = _farthest_moved(survey)
     shares = any(item.shared == item.categories for item in survey.items)
-    words = _in_words(p_value < LEVEL, known, (question, shift), shares)
-    return MadeUp(p_value, p_value < LEVEL, known, question, shift, words)
+    words = _in_words(p_value < LEVEL, present, (question, shift), shares)
+    return MadeUp(p_value, p_value < LEVEL, present, question, shift, words)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,10 @@ class _Moments:
 
     @classmethod
     def _of_window(cls, channel: Window) -> _Moments:
-        """The extremes over the categories. A number between two levels is at one of them given its rounding, so it has no others."""
+        """Returns the extremes over the categories.
+
+        A number between two levels is at one of them given its rounding, so it has no others.
+        """
         outputs = channel.outputs
         scale = outputs  # (outputs - 1) / rho, where rho = (outputs - 1) / outputs
         means, values = [], []
@@ -179,20 +182,20 @@ class _Design:
     def dimension(self) -> int:
         return sum(place.item.channel.outputs - 1 for place in self.places)
 
-    def chance_of_eigenvalue(self, seen: float) -> float:
-        """At most this, for honest reports."""
-        over = seen / self.mu
+    def chance_of_eigenvalue(self, observed: float) -> float:
+        """Returns a bound on the p-value of the largest eigenvalue, for honest reports."""
+        over = observed / self.mu
         if over <= 1:
             return 1.0
         return min(1.0, self.dimension * math.exp(-self.n * self.mu / self.longest * (over * math.log(over) - over + 1)))
 
-    def chance_of_option(self, seen: float) -> float:
-        """The same for the mean of T^2."""
+    def chance_of_option(self, observed: float) -> float:
+        """Returns a bound on the p-value of the mean of T^2, for honest reports."""
         square, mean = self.option_square, self.option_mean**2
-        if seen <= square + mean:
+        if observed <= square + mean:
             return 1.0
-        u = (square + math.sqrt(square**2 + 4 * seen * mean)) / (2 * seen)  # 1 - 2 a s^2 of the best a
-        return math.exp(self.n * (-(1 - u) / (2 * square) * (seen - mean / u) - math.log(u) / 2))
+        u = (square + math.sqrt(square**2 + 4 * observed * mean)) / (2 * observed)  # 1 - 2 a s^2 of the best a
+        return math.exp(self.n * (-(1 - u) / (2 * square) * (observed - mean / u) - math.log(u) / 2))
 
     @cached_property
     def shows_from(self) -> float:
@@ -209,34 +212,34 @@ class _Design:
 
 
 def _best(survey: Survey, n: int) -> _Design:
-    """Of the questions that hide most: as many as make the smallest share show."""
+    """Returns the questions that hide most: as many as make the smallest share show."""
     places = sorted(survey.record.fields, key=lambda place: place.item.channel.epsilon)
     designs = (_design(survey, tuple(places[:size]), n) for size in _sizes(len(places)))
     return min(designs, key=lambda design: design.shows_from)
 
 
 def _sizes(questions: int) -> list[int]:
-    """How many are tried: all numbers up to a dozen, then steps of a tenth."""
+    """Returns the numbers of questions to try: all numbers up to a dozen, then steps of a tenth."""
     return sorted({*range(1, min(12, questions) + 1), *(math.ceil(questions * part / 10) for part in range(1, 11))})
 
 
 def _design(survey: Survey, places: tuple[Field, ...], n: int) -> _Design:
     channels = [place.item.channel for place in places]
-    drawn = 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
+    sampled = 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
     moments = [_Moments.of(channel) for channel in channels]
     sizes = _by_block(survey, places, [one.size for one in moments])
 
     def largest(values: Sequence[float]) -> float:
-        """The largest sum over the questions that one person can be asked."""
+        """Returns the largest sum over the questions that one person can be asked."""
         return math.fsum(sorted(_by_block(survey, places, values))[-(survey.ask or len(survey.blocks)) :])
 
     return _Design(
         places,
         n,
-        drawn,
+        sampled,
         longest=largest([one.size for one in moments]),
         strength=_strength(survey, sizes),
-        mu=drawn * (max(one.most for one in moments) + sum(one.mean for one in moments)),
+        mu=sampled * (max(one.most for one in moments) + sum(one.mean for one in moments)),
         least=min(one.least for one in moments),
         option_mean=largest(list(map(_strays, channels))),
         option_square=largest([0.25] * len(channels)),
@@ -244,7 +247,7 @@ def _design(survey: Survey, places: tuple[Field, ...], n: int) -> _Design:
 
 
 def _by_block(survey: Survey, places: Sequence[Field], values: Sequence[float]) -> list[float]:
-    """The sums of values, one a place, over each block of questions that are drawn together; one sum where all are asked."""
+    """Returns the sums of values, one a question, over each block of questions that are drawn together; one sum if all are asked."""
     if survey.ask is None:
         return [math.fsum(values)]
     of_question: dict[int | None, float] = {}
@@ -254,7 +257,7 @@ def _by_block(survey: Survey, places: Sequence[Field], values: Sequence[float]) 
 
 
 def _strength(survey: Survey, sizes: Sequence[float]) -> float:
-    """The mean of |z|^4 / |z without a draw|^2 over the draws, as a multiple of the chance to be drawn; |z|^2 where all are asked."""
+    """Returns the mean of |z|^4 / |z without a draw|^2 over the draws, as a multiple of the chance to be drawn; |z|^2 if all are asked."""
     total, squares = math.fsum(sizes), math.fsum(size**2 for size in sizes)
     both = 1.0 if survey.ask is None or len(sizes) == 1 else (survey.ask - 1) / (len(sizes) - 1)
     return (squares + both * (total**2 - squares)) / total
@@ -273,26 +276,26 @@ class _Reports:
         self._bits = self._full_bits(len(stored))
 
     def _full_bits(self, width: int) -> csr_array:
-        """The matrix that makes b - d/k of all k bits out of the stored ones; a last column stands for 1, where all are asked.
+        """Returns the matrix that makes b - d/k of all k bits out of the stored ones; a last column is 1, if all are asked.
 
-        Of k = 2 bits one is the other inverted: the first stands for both, its length made up for in `_scales`.
+        Of k = 2 bits one is the other inverted: the first represents both, with its length corrected in `_scales`.
         """
         from scipy.sparse import csr_array
 
         entries: list[tuple[int, int, float]] = []
         start = 0
         for place in self._places:
-            k, d, asked = place.item.channel.outputs, place.item.d, width - 1 if place.mask is None else place.mask
+            k, d, item = place.item.channel.outputs, place.item.d, width - 1 if place.mask is None else place.mask
             for i, column in enumerate(range(place.bits.start, place.bits.stop)):
-                entries += [(start + i, column, 1.0), (start + i, asked, -d / k)]
+                entries += [(start + i, column, 1.0), (start + i, item, -d / k)]
                 entries += [(start + k - 1, column, -1.0)] if k > 2 else []
-            entries += [(start + k - 1, asked, d - d / k)] if k > 2 else []
+            entries += [(start + k - 1, item, d - d / k)] if k > 2 else []
             start += _rows(k)
         rows, columns, values = zip(*entries, strict=True)
         return csr_array((values, (rows, columns)), shape=(start, width))
 
     def agreement(self, end: int) -> float:
-        """The mean of T^2 over the first (0) or the last (-1) options."""
+        """Returns the mean of T^2 over the first (0) or the last (-1) options."""
         sizes = np.array([place.item.channel.outputs for place in self._places])
         starts = np.cumsum([0, *map(_rows, sizes.tolist())])
         chosen = starts[:-1] if end == 0 else starts[1:] - 1
@@ -320,7 +323,7 @@ class _Reports:
 
 
 def _strays(channel: Channel) -> float:
-    """How far the chance of the first or the last bit can be from d / k, whatever the answer."""
+    """Returns how far the chance of the first or the last bit can be from d / k, for any answer."""
     if not isinstance(channel, Window):
         return float(channel.theta) - channel.d / channel.k
     return float(max(abs(row[end] - Fraction(1, channel.outputs)) for row in channel.chances for end in (0, -1)))
@@ -331,20 +334,20 @@ def _rows(k: int) -> int:
 
 
 def _scales(channel: Channel) -> _Floats:
-    """What makes z of the rows of one question: |z|^2 = k - 1."""
+    """Returns the factors that make z of the rows of one question: |z|^2 = k - 1."""
     k, d = channel.outputs, channel.d
     return np.full(_rows(k), math.sqrt((k - 1) * k / (d * (k - d)) * (k / _rows(k))))
 
 
 def _farthest_moved(survey: Survey) -> tuple[str, float]:
-    """The question of which 1% made-up reports can move a share farthest, and how far."""
+    """Returns the question whose share 1% made-up reports can move farthest, and how far."""
     shifts = ((item.id, worst_case_shift(item, STATED)) for item in survey.items if item.shared == item.categories)
     of_shares = [(name, max(shift.fakes_up, shift.fakes_down)) for name, shift in shifts]
     return max(of_shares or map(_mean_moved, survey.items), key=lambda one: one[1])
 
 
 def _mean_moved(item: Question) -> tuple[str, float]:
-    """The same of a number's mean, as a part of its range."""
+    """Returns how far a number's mean can be moved, as a part of its range."""
     scores = np.array([*(item.scores or ()), *[0.0] * (item.k - len(item.scores or ()))])
     scores[: len(item.scores or ())] = np.linspace(0, 1, len(item.scores or ()))
     shift = worst_case_shift_of_mean(item, STATED, scores, 0.5)

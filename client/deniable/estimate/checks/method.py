@@ -1,6 +1,6 @@
-"""Did the method work? Tests of what the coins promise, and how far liars can move an estimate.
+"""Method checks: tests of the possible range of each bit, and how far liars can move an estimate.
 
-None of them proves that all is well: fake reports that keep to what honest ones look like cannot be told from them.
+None of them proves that all is well: fake reports that look like honest ones cannot be detected.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class RangeCheck:
 
     @property
     def alarm(self) -> bool:
+        """Whether the p-value is below the level."""
         return self.p_value < self.level
 
 
@@ -60,10 +61,10 @@ class Shift:
 
 
 def check_range(survey: Survey, tally: Tally) -> tuple[RangeCheck, ...]:
-    """The possible-range test of every bit of every question, the implied last ones included.
+    """Tests whether each bit of every question, the implied last ones included, is within its possible range.
 
     A one-sided exact binomial test against the nearest end. The warnings in `estimate` are these alarms. Raises EstimateError
-    where there are no reports.
+    without reports.
     """
     level = plausibility.level(question.channel.outputs for question in survey.items)
     checks = []
@@ -76,7 +77,7 @@ def check_range(survey: Survey, tally: Tally) -> tuple[RangeCheck, ...]:
 
 
 def _bits(question: Question) -> Iterator[tuple[str, float, float]]:
-    """Each bit of a report: what it is called, and the least and the greatest chance that it is set, over all answers."""
+    """Yields each bit of a report: its name, and the least and the greatest chance that it is set, over all answers."""
     channel = question.channel
     if not isinstance(channel, Window):
         yield from ((option, float(channel.phi), float(channel.theta)) for option in question.categories)
@@ -93,20 +94,20 @@ def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, t
     A small p-value says that coins, answers or sample are not what they should be. Raises EstimateError, also for a number on a grid.
     """
     applicability.require_of("comparison with a known share", survey, (question,))
-    asked, n, ones = counts.counts(survey, tally, question)
-    applicability.require_shares("comparison with a known share", asked)
-    category = counts.option_index(asked, option)
+    item, n, ones = counts.counts(survey, tally, question)
+    applicability.require_shares("comparison with a known share", item)
+    category = counts.option_index(item, option)
     share = _fraction("truth", truth)
     count = int(ones[category])
-    rate = float(asked.channel.phi) + share * float(asked.channel.theta - asked.channel.phi)
+    rate = float(item.channel.phi) + share * float(item.channel.theta - item.channel.phi)
     tails = float(scipy.special.bdtr(count, n, rate)), float(scipy.special.bdtrc(count - 1, n, rate)) if count else 1.0
     statistic = (count - n * rate) ** 2 / (n * rate * (1 - rate))
-    what = f"the share of {asked.id} = {option} is {share:g}"
+    what = f"the share of {item.id} = {option} is {share:g}"
     return HypothesisTest(what, statistic, 1, min(1.0, 2 * min(tails)), reference="the exact binomial distribution")
 
 
 def worst_case_shift(question: Question, fraction: float, share: float | None = None) -> Shift:
-    """How far `fraction` of all reports can move the estimated share of one option, when they replace honest ones.
+    """Returns how far `fraction` of all reports can move the estimated share of one option, when they replace honest ones.
 
     share: the option's honest share; None takes the worst case over all shares. A liar's pseudo-answer is on average any value
     from 0 to 1; a fake report's is (1 - phi) / (theta - phi) with the option's bit set, -phi / (theta - phi) without.
@@ -125,7 +126,7 @@ def worst_case_shift(question: Question, fraction: float, share: float | None = 
 
 
 def worst_case_shift_of_mean(question: Question, fraction: float, scores: NDArray[np.floating], honest: float) -> Shift:
-    """The same for the mean of scores, one number a category, whose honest value is `honest`. Raises EstimateError."""
+    """Returns the same shift of the mean of scores, one number a category, whose honest value is `honest`. Raises EstimateError."""
     part, values = _fraction("fraction", fraction), np.sort(np.asarray(scores, dtype=np.float64))
     if values.shape != (question.k,) or not np.isfinite(values).all():
         raise EstimateError(f"scores must be {question.k} finite numbers for question {question.id}, one a category, got {scores!r}")
@@ -135,7 +136,7 @@ def worst_case_shift_of_mean(question: Question, fraction: float, scores: NDArra
 
 
 def _chance_beyond(ones: int, n: int, phi: float, theta: float) -> float:
-    """The chance that a bit strays from [phi, theta] at least as far as it did, at the nearer end; 1 inside."""
+    """Returns the chance that a bit strays from [phi, theta] at least as far as it did, at the nearer end; 1 inside."""
     if phi <= ones / n <= theta:
         return 1.0
     return float(scipy.special.bdtr(ones, n, phi) if ones / n < phi else scipy.special.bdtrc(ones - 1, n, theta))

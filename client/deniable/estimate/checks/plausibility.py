@@ -1,4 +1,4 @@
-"""Does a count look like the coins that were declared? In plain words, or not at all."""
+"""Plausibility of a count under the declared coins, as a warning in plain words."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _PER_BIT, _PER_SURVEY = 0.001, 0.01  # chances of a false alarm
 
 
 def level(sizes: Iterable[int]) -> float:
-    """The level of the test of each bit in a survey of questions with k = sizes categories.
+    """Returns the level of the test of each bit in a survey of questions with k = sizes categories.
 
-    0.001, or less where there are so many bits that a survey would raise a false alarm in more than 1 of 100 cases.
+    0.001, or less for so many bits that a survey would raise a false alarm in more than 1 of 100 cases.
     The two bits of k = 2 are one test.
     """
     return min(_PER_BIT, _PER_SURVEY / sum(1 if k == 2 else k for k in sizes))
 
 
 def remark(ones: int, n: int, phi: float, theta: float, alpha: float) -> str:
-    """What to say about `ones` of n where the declared coins give rates from phi to theta; empty if there is nothing.
+    """Returns the warning about `ones` of n, if the declared coins give rates from phi to theta; empty without one.
 
     One-sided exact binomial test against the nearest end at level alpha.
     """
@@ -41,7 +41,7 @@ def remark(ones: int, n: int, phi: float, theta: float, alpha: float) -> str:
 
 
 def _named(ones: int, n: int) -> str:
-    """How many of the records name an option: all and none only where that is so."""
+    """Returns how many of the records name an option, in words: all and none only where this is exact."""
     if ones in (0, n):
         return "all records name it" if ones else "no record names it"
     return f"{ones:,} of {n:,} records name it"

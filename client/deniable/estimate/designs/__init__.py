@@ -1,4 +1,4 @@
-"""Reports collected by hand, or by other software, with the classic designs of randomized response."""
+"""Classic randomized response designs: estimates from reports collected by hand, or by other software."""
 
 from __future__ import annotations
 

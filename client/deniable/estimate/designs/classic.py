@@ -1,4 +1,4 @@
-"""The classic designs of randomized response done by hand, each as what it does to a true answer.
+"""Classic randomized response designs done by hand, each as the probabilities of a report given the true answer.
 
 A `Design` asks for yes or no and is two numbers, q0 = P(reported yes | true no) and q1 = P(reported yes | true yes). A
 `CategoryDesign` has k categories and a matrix P[i, j] = P(report i | true j). docs/reference/designs.md says how each is carried out.
@@ -48,7 +48,7 @@ class Design:
 
     @property
     def epsilon(self) -> float:
-        """What a report gives away at most; infinite where some report rules a true answer out."""
+        """The privacy loss of a report; infinite if some report rules a true answer out."""
         return epsilon(self.matrix)
 
 
@@ -67,83 +67,105 @@ class CategoryDesign:
 
     @property
     def epsilon(self) -> float:
-        """What a report gives away at most; infinite where some report rules a true answer out."""
+        """The privacy loss of a report; infinite if some report rules a true answer out."""
         return epsilon(self.matrix)
 
 
 def warner(p: float) -> Design:
-    """With probability p "I am one" is judged true or false, else "I am not one". S. Warner, J. Am. Stat. Assoc. 60 (1965)."""
-    return Design(f"warner (p {_shown(p)})", 1 - probability("p", p), p)
+    """Returns Warner's design: "I am one" is judged true or false with probability p, else "I am not one".
+
+    S. Warner, J. Am. Stat. Assoc. 60 (1965).
+    """
+    return Design(f"warner (p {_digits(p)})", 1 - probability("p", p), p)
 
 
 def forced_response(forced_yes: float, forced_no: float) -> Design:
-    """With these probabilities the device orders "yes" or "no"; else the answer is true. R. Boruch, Am. Sociologist 6 (1971)."""
+    """Returns the forced response design: the device orders "yes" or "no" with these probabilities; else the answer is true.
+
+    R. Boruch, Am. Sociologist 6 (1971).
+    """
     yes, no = probability("forced_yes", forced_yes), probability("forced_no", forced_no)
     if yes + no >= 1:
         raise EstimateError(f"forced_yes and forced_no must add to less than 1, got {yes + no:g}: no answer would be a true one")
-    return Design(f"forced response (yes {_shown(yes)}, no {_shown(no)})", yes, 1 - no)
+    return Design(f"forced response (yes {_digits(yes)}, no {_digits(no)})", yes, 1 - no)
 
 
 def unrelated_question(p: float, prevalence: float) -> Design:
-    """With probability p the sensitive question, else a harmless one that is yes for a known share. B. Greenberg et al., JASA 64 (1969)."""
+    """Returns the unrelated question design: the sensitive question with probability p, else a harmless one with a known share of yes.
+
+    B. Greenberg et al., JASA 64 (1969).
+    """
     p, prevalence = probability("p", p), probability("prevalence", prevalence)
-    return Design(f"unrelated question (p {_shown(p)}, prevalence {_shown(prevalence)})", (1 - p) * prevalence, p + (1 - p) * prevalence)
+    return Design(f"unrelated question (p {_digits(p)}, prevalence {_digits(prevalence)})", (1 - p) * prevalence, p + (1 - p) * prevalence)
 
 
 def crosswise(prevalence: float) -> Design:
-    """Reported: whether the answers to the sensitive question and to a harmless one, yes with this prevalence, are the same.
+    """Returns the crosswise design: whether the answers to the sensitive question and to a harmless one are the same (reported yes).
 
-    Yes means that they are. J.-W. Yu, G.-L. Tian and M.-L. Tang, Metrika 67 (2008).
+    The harmless one is yes with this prevalence. J.-W. Yu, G.-L. Tian and M.-L. Tang, Metrika 67 (2008).
     """
-    return Design(f"crosswise (prevalence {_shown(prevalence)})", 1 - probability("prevalence", prevalence), prevalence)
+    return Design(f"crosswise (prevalence {_digits(prevalence)})", 1 - probability("prevalence", prevalence), prevalence)
 
 
 def triangular(prevalence: float) -> Design:
-    """Reported: whether at least one of the sensitive question and a harmless one, yes with this prevalence, is yes.
+    """Returns the triangular design: whether at least one of the sensitive question and a harmless one is yes.
 
-    J.-W. Yu, G.-L. Tian and M.-L. Tang, Metrika 67 (2008). Who reports no has said no to both: only a yes is protected.
+    The harmless one is yes with this prevalence. A report of no denies both, so only a yes is protected. J.-W. Yu, G.-L. Tian and M.-L.
+    Tang, Metrika 67 (2008).
     """
-    return Design(f"triangular (prevalence {_shown(prevalence)})", probability("prevalence", prevalence), 1.0)
+    return Design(f"triangular (prevalence {_digits(prevalence)})", probability("prevalence", prevalence), 1.0)
 
 
 def kuk(p_yes: float, p_no: float) -> Design:
-    """Reported: a card's colour, red (yes) with p_yes in the deck for true yes, with p_no in the other. A. Kuk, Biometrika 77 (1990)."""
-    return Design(f"kuk (yes {_shown(p_yes)}, no {_shown(p_no)})", p_no, p_yes)
+    """Returns Kuk's design: a card's colour, red (yes) with p_yes in the deck for true yes, with p_no in the other.
+
+    A. Kuk, Biometrika 77 (1990).
+    """
+    return Design(f"kuk (yes {_digits(p_yes)}, no {_digits(p_no)})", p_no, p_yes)
 
 
 def mangat(p: float) -> Design:
-    """True yes reports yes; true no uses Warner's device, and reports no with probability p. N. Mangat, J. R. Stat. Soc. B 56 (1994)."""
-    return Design(f"mangat (p {_shown(p)})", 1 - probability("p", p), 1.0)
+    """Returns Mangat's design: true yes reports yes; true no uses Warner's device, and reports no with probability p.
+
+    N. Mangat, J. R. Stat. Soc. B 56 (1994).
+    """
+    return Design(f"mangat (p {_digits(p)})", 1 - probability("p", p), 1.0)
 
 
 def forced_categories(categories: Sequence[str], forced: Sequence[float]) -> CategoryDesign:
-    """With probability forced[i] the device orders category i; else the answer is true. k-ary randomized response if all are equal."""
+    """Returns a forced response design of k categories: the device orders category i with probability forced[i]; else the answer is true.
+
+    It is k-ary randomized response if all are equal.
+    """
     ordered = np.array([probability("forced", share) for share in forced])
     if len(ordered) != len(categories):
         raise EstimateError(f"forced must have a probability for each of {len(categories)} categories, got {len(ordered)}")
     if ordered.sum() >= 1:
         raise EstimateError(f"the probabilities in forced must add to less than 1, got {ordered.sum():g}: no answer would be a true one")
     matrix = ordered[:, None] + (1 - ordered.sum()) * np.eye(len(ordered))
-    return CategoryDesign(f"forced response ({', '.join(map(_shown, ordered))})", tuple(map(str, categories)), matrix)
+    return CategoryDesign(f"forced response ({', '.join(map(_digits, ordered))})", tuple(map(str, categories)), matrix)
 
 
 def matrix_design(categories: Sequence[str], matrix: Any) -> CategoryDesign:
-    """Any design: matrix[i][j] = P(report i | true j). Raises EstimateError if it cannot be inverted, with its condition number."""
+    """Returns any design: matrix[i][j] = P(report i | true j).
+
+    Raises EstimateError, with the condition number, if it cannot be inverted.
+    """
     return CategoryDesign("matrix", tuple(map(str, categories)), matrix)
 
 
 def epsilon(matrix: _Floats) -> float:
-    """The largest log ratio of the chances of one report under two true answers."""
+    """Returns the largest log ratio of the chances of one report under two true answers."""
     likely = matrix[matrix.max(axis=1) > 0]
     return math.log(max((likely.max(axis=1) / likely.min(axis=1)).tolist())) if likely.min() > 0 else math.inf
 
 
 def probability(name: str, value: Any) -> float:
-    """The value as a float. Raises EstimateError unless it is a number from 0 to 1."""
+    """Returns the value as a float. Raises EstimateError unless it is a number from 0 to 1."""
     if isinstance(value, bool | str) or not isinstance(value, int | float | Fraction | np.number) or not 0 <= float(value) <= 1:
         raise EstimateError(f"{name} must be a probability from 0 to 1, got {value!r}")
     return float(value)
 
 
-def _shown(value: float) -> str:
+def _digits(value: float) -> str:
     return f"{float(value):.4g}"

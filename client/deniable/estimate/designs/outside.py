@@ -1,4 +1,4 @@
-"""What to say of an estimated share below 0 or above 1."""
+"""Warnings about an estimated share below 0 or above 1."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _FALSE_ALARM = 0.001
 
 
 def warning(estimate: float, chance: float) -> str:
-    """Empty inside [0, 1]. chance: of an estimate as far outside, if the end that it left were the truth."""
+    """Returns the warning, empty inside [0, 1]. chance: of an estimate as far outside, if the nearer end were the truth."""
     if 0 <= estimate <= 1:
         return ""
     where = "below 0" if estimate < 0 else "above 100%"
@@ -21,6 +21,6 @@ def warning(estimate: float, chance: float) -> str:
 
 
 def tail(estimate: float, std_error: float) -> float:
-    """The normal chance of an estimate this far outside [0, 1]."""
+    """Returns the normal chance of an estimate this far outside [0, 1]."""
     outside = max(-estimate, estimate - 1)
     return float(scipy.special.ndtr(-outside / std_error)) if std_error > 0 else 0.0

@@ -1,4 +1,4 @@
-"""Reports collected by hand, or by other software, become estimates with intervals: any classic design, overall or by group."""
+"""Estimates with intervals from reports collected by hand, or by other software: any classic design, overall or by group."""
 
 from __future__ import annotations
 
@@ -61,37 +61,44 @@ def collected(
 ) -> Collected:
     """Estimates the share of every category from reports that went through a known design.
 
-    reports: n of them: yes or no (also true, false, 1, 0) for a `Design` or `RowDesigns`, a category's label for a `CategoryDesign`.
-    by: a public label per respondent; each gets estimates of its own. confidence, method, target: as in `share`; where the
-    design is no bit with two rates, intervals are "normal", within [0, 1].
-    population: of how many people the n were drawn, at random and without replacement; the shares are then those of just these.
-    Raises EstimateError for what breaks a rule. A report is named by its row from 1 and never quoted.
+    Args:
+        reports: n reports: yes or no (also true, false, 1, 0) for a `Design` or `RowDesigns`, a category's label for a `CategoryDesign`.
+        design: The design of all reports, or of each.
+        by: A public label per respondent; each group gets estimates of its own.
+        variable: The name of the question.
+        confidence: As in `share`.
+        method: As in `share`; a design that is no bit with two rates has intervals "normal", within [0, 1].
+        target: As in `share`.
+        population: The number of people from whom the n were drawn, at random and without replacement; the shares are then of these people.
+
+    Raises:
+        EstimateError: An argument breaks its rule. A report is named by its row from 1 and never quoted.
     """
     interval = _interval(len(reports), population, design, Interval(confidence, method, target))
     codes = codes_of(reports, design)
     if isinstance(design, RowDesigns) and len(design.q0) != len(codes):
         raise EstimateError(f"q0 and q1 must have a value for each of {len(codes):,} reports, got {len(design.q0):,}")
     if by is not None and population is not None:
-        raise EstimateError("population must be left out where there are groups: each is drawn from as many people as nobody said")
-    found = [row for group, rows in _groups(by, len(codes)) for row in _rows(group, codes[rows], _of(design, rows), interval)]
+        raise EstimateError("population must be left out where there are groups: the size of each group's population is unknown")
+    result = [row for group, rows in _groups(by, len(codes)) for row in _rows(group, codes[rows], _of(design, rows), interval)]
     if population is not None:
-        found = [replace(row, target=f"the {population:,} drawn from") for row in found]
-    return Collected(variable, design.name, len(codes), _epsilon(design), tuple(found))
+        result = [replace(row, target=f"the {population:,} drawn from") for row in result]
+    return Collected(variable, design.name, len(codes), _epsilon(design), tuple(result))
 
 
-def _interval(n: int, population: int | None, design: Design | RowDesigns | CategoryDesign, wanted: Interval) -> Interval:
-    """Of a population of known size, what `Interval` knows as people of whom some were drawn: their coins, and the draw."""
+def _interval(n: int, population: int | None, design: Design | RowDesigns | CategoryDesign, requested: Interval) -> Interval:
+    """Returns the interval, with a population of known size as respondents of whom some were drawn: their coins, and the draw."""
     if population is None:
-        return wanted
+        return requested
     if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < n:
         raise EstimateError(f"population must be a whole number of people, at least the {n:,} who reported, got {population!r}")
-    if isinstance(design, RowDesigns) or wanted.target != "population":
+    if isinstance(design, RowDesigns) or requested.target != "population":
         raise EstimateError("population needs one design for all rows, and the target population")
-    return Interval(wanted.confidence, wanted.method, "respondents", everybody=int(population))
+    return Interval(requested.confidence, requested.method, "respondents", everybody=int(population))
 
 
 def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> tuple[_Floats, _Floats]:
-    """The k shares P^-1 f, unbiased and not clipped, and their covariance P^-1 (diag(f) - f f^T) P^-T / n, shape (k, k).
+    """Returns the k shares P^-1 f, unbiased and not clipped, and their covariance P^-1 (diag(f) - f f^T) P^-T / n, shape (k, k).
 
     counts: how many reports name each category; f = counts / n. matrix: P[reported, true]. Raises EstimateError.
     """
@@ -103,7 +110,7 @@ def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> t
 
 
 def _covariance(rate: _Floats, matrix: _Floats) -> _Floats:
-    """Of one report's pseudo-answer, about its mean: a difference of squares could come out below 0 where all report one category."""
+    """Returns the covariance of one report's pseudo-answer, about its mean: a difference of squares could fall below 0."""
     inverse = np.linalg.inv(matrix)
     apart = inverse - (inverse @ rate)[:, None]
     covariance: _Floats = (apart * rate) @ apart.T
@@ -122,7 +129,11 @@ def least_variance(pseudo: _Floats, matrix: _Floats) -> float:
 
 
 def codes_of(reports: Sequence[Any] | NDArray[Any], design: Design | RowDesigns | CategoryDesign) -> NDArray[np.int64]:
-    """The place of each report among the design's categories, shape (n,). Raises EstimateError for none, and for a report that is none."""
+    """Returns the index of each report among the design's categories, shape (n,).
+
+    Raises:
+        EstimateError: There are no reports, or a report is no category.
+    """
     labels = design.categories if isinstance(design, CategoryDesign) else YES_NO
     codes = _codes(reports, labels, isinstance(design, CategoryDesign))
     if not len(codes):
@@ -145,7 +156,7 @@ def _codes(reports: Sequence[Any] | NDArray[Any], labels: tuple[str, ...], exact
 
 
 def _groups(by: Sequence[Any] | NDArray[Any] | None, n: int) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """Everybody, or each group with its respondents, in the order of the labels."""
+    """Yields everybody, or each group with its respondents, in the order of the labels."""
     if by is None:
         yield "", np.arange(n)
         return
@@ -163,7 +174,7 @@ def _of(design: Design | RowDesigns | CategoryDesign, rows: NDArray[np.int64]) -
 
 
 def _epsilon(design: Design | RowDesigns | CategoryDesign) -> float | None:
-    """Of rows: the largest."""
+    """Returns the privacy loss of the design, of designs by row the largest; None if infinite."""
     if isinstance(design, RowDesigns):
         pairs = np.unique(np.column_stack([design.q0, design.q1]), axis=0).tolist()
         loss = max(Design("row", q0, q1).epsilon for q0, q1 in pairs)
@@ -175,8 +186,8 @@ def _epsilon(design: Design | RowDesigns | CategoryDesign) -> float | None:
 def _rows(group: str, codes: NDArray[np.int64], design: Design | RowDesigns | CategoryDesign, interval: Interval) -> Iterator[CollectedRow]:
     if isinstance(design, CategoryDesign):
         ones = np.bincount(codes, minlength=len(design.categories))
-        for category, found in zip(design.categories, _category_rows(ones, design.matrix, interval), strict=True):
-            yield _row(group, category, *found)
+        for category, result in zip(design.categories, _category_rows(ones, design.matrix, interval), strict=True):
+            yield _row(group, category, *result)
         return
     n = len(codes)
     q0 = design.q0 if isinstance(design, RowDesigns) else np.full(n, design.q0)
@@ -195,7 +206,10 @@ def _row(group: str, category: str, one: Share, warning: str) -> CollectedRow:
 
 
 def _category_rows(ones: NDArray[np.int64], matrix: _Floats, interval: Interval) -> Iterator[tuple[Share, str]]:
-    """A category whose report is equally likely under all other answers is a bit with two rates; the others have normal intervals."""
+    """Yields the share of each category, with its warning.
+
+    A category whose report is equally likely under all other answers is a bit with two rates; the others have normal intervals.
+    """
     for i, count in enumerate(ones.tolist()):
         others = np.delete(matrix[i], i)
         if np.ptp(others) < 1e-12 and others[0] != matrix[i, i]:
@@ -208,10 +222,10 @@ def _category_rows(ones: NDArray[np.int64], matrix: _Floats, interval: Interval)
 
 
 def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval) -> Share:
-    """Category i with limits that are normal and within [0, 1].
+    """Returns category i with limits that are normal and within [0, 1].
 
     Their width comes from counts with half a report added to each category: with few reports, all of one kind, it would be 0. So would the
-    standard error, which then is that of these counts, too; and it is never below that of the chances alone.
+    standard error, which then uses these counts, too; and it is never below the error by chance alone.
     """
     if interval.target == "respondents":
         raise EstimateError("target must be population where a report's chances differ between the other answers")
@@ -227,7 +241,7 @@ def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval
 
 
 def _binary_warning(strata: Strata, one: Share) -> str:
-    """What to say about an estimate outside [0, 1]; the chance of one as far is binomial, or normal where designs vary."""
+    """Returns the warning about an estimate outside [0, 1]; its chance is binomial, or normal if designs vary."""
     if len(strata.n) > 1:
         return outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
     rate = float(strata.q0[0] if one.estimate < 0 else strata.q1[0])

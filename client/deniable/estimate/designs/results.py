@@ -1,4 +1,4 @@
-"""The estimates of reports collected by hand: plain records, and their forms for people, files and programs."""
+"""Results of reports collected by hand: plain records, and their forms for people, files and programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.estimate.limits.interval import require_confidence
 from deniable.estimate.present.figures import percent, percents
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class CollectedRow:
 
 @dataclass(frozen=True)
 class Collected(Tabular):
-    """The estimates. variable: what was asked. design: in words. n: reports. epsilon: what one gives away at most, None if unbounded."""
+    """The estimates. variable: the question. design: in words. n: reports. epsilon: the privacy loss of a report, None if unbounded."""
 
     variable: str
     design: str
@@ -49,24 +49,24 @@ class Collected(Tabular):
     rows: tuple[CollectedRow, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; the rows come last."""
+        """Returns plain JSON types; the rows come last."""
         return {"variable": self.variable, "design": self.design, "n": self.n, "epsilon": self.epsilon, "rows": self.records()[0].dicts()}
 
     def tables(self) -> tuple[Table, ...]:
-        """A row a category; a column for the groups where there are any."""
+        """Returns one row a category; with a column for the groups if there are any."""
         marks, grouped = footnotes([row.warning for row in self.rows]), any(row.group for row in self.rows)
         rows = tuple((*_cells(row), marks.get(row.warning, "")) for row in self.rows)
         first = 0 if grouped else 1
-        return (Table(self._caption(), _COLUMNS[first:], tuple(row[first:] for row in rows), told(marks), texts=2 - first),)
+        return (Table(self._caption(), _COLUMNS[first:], tuple(row[first:] for row in rows), footnote_lines(marks), texts=2 - first),)
 
     def records(self) -> tuple[Table, ...]:
-        """The fields of `rows`."""
+        """Returns the fields of `rows`."""
         return (Table("share", tuple(field.name for field in fields(CollectedRow)), tuple(map(astuple, self.rows))),)
 
     def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
-        """A pandas DataFrame with the columns low and high, indexed by group and category.
+        """Returns a pandas DataFrame with the columns low and high, indexed by group and category.
 
-        alpha, confidence: as in `Results.conf_int`. Raises EstimateError for another confidence than that of `collected`.
+        alpha, confidence: as in `Results.conf_int`. Raises EstimateError for another confidence than `collected` used.
         """
         require_confidence(alpha, confidence, self.rows[0].confidence, "collected(..., confidence=...) has others")
         return self.to_frame().set_index(["group", "category"])[["low", "high"]]

@@ -1,4 +1,4 @@
-"""Two questions of the same people at once, and means and weights, of reports that were collected by hand."""
+"""Pairs of questions, means and weights of reports that were collected by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ AND = " & "
 
 
 def pair(first: _Known, second: _Known) -> CategoryDesign:
-    """Both questions as one, with the categories "yes & no", .. of all pairs; each was randomized by itself, so the chances multiply."""
+    """Returns both questions as one, with the categories "yes & no", ..
+
+    of all pairs; each was randomized by itself, so the chances multiply.
+    """
     labels = [a + AND + b for a in _labels(first) for b in _labels(second)]
     matrix = np.asarray(np.kron(first.matrix, second.matrix), dtype=np.float64)
     return CategoryDesign(f"{first.name} and {second.name}", tuple(labels), matrix)
@@ -40,10 +43,10 @@ def collected_pair(
     variable: str = "answers",
     confidence: float = 0.95,
 ) -> Collected:
-    """The cross table of two questions: the share of every pair of categories, a row each.
+    """Estimates the cross table of two questions: the share of every pair of categories, a row each.
 
     first, second: reports and design of each question, of the same n respondents in the same order. by, confidence: as in `collected`.
-    Raises EstimateError as that does.
+    Raises EstimateError as `collected` does.
     """
     codes = _both(first, second)
     labels = _labels(first[1]), _labels(second[1])
@@ -62,11 +65,11 @@ def independent_answers(first: tuple[_Reports, _Known], second: tuple[_Reports, 
     table = np.bincount(a * shape[1] + b, minlength=math.prod(shape)).reshape(shape)
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     if not (expected > 0).all():
-        raise EstimateError("every category must be reported at least once, or its answers cannot be told to go with others")
+        raise EstimateError("each category needs at least one report to test independence")
     statistic = float(((table - expected) ** 2 / expected).sum())
-    found = normal.chi_squared("the answers are independent", statistic, (shape[0] - 1) * (shape[1] - 1))
+    result = normal.chi_squared("the answers are independent", statistic, (shape[0] - 1) * (shape[1] - 1))
     few = "fewer than 5 reports of a pair are expected, so the p-value is rough"
-    return replace(found, warning=few if expected.min() < 5 else "")
+    return replace(result, warning=few if expected.min() < 5 else "")
 
 
 def collected_mean(
@@ -78,14 +81,22 @@ def collected_mean(
     variable: str = "answer",
     confidence: float = 0.95,
 ) -> Estimate:
-    """The mean score of the true answers, weighted if need be.
+    """Estimates the mean score of the true answers, weighted if need be.
 
-    scores: one number for each category; by default 1 for yes and 0 for no, which gives the share of yes.
-    weights: one a report, not below 0; a weight must not depend on the answer.
     Every report counts as the pseudo-score scores' P^-1, which is right on average. The error is linearised (C.-E. Sarndal, B. Swensson
-    and J. Wretman 1992, section 5.7). Limits are within the scores' range: of two categories those of as many unweighted reports as
-    say as much (`limits.effective`), of more normal ones, whose width comes from z^2 more reports spread over the categories.
-    Raises EstimateError.
+    and J. Wretman 1992, section 5.7). Limits are within the scores' range: with two categories by the effective sample size
+    (`limits.effective_sample_size`), with more normal ones, whose width comes from z^2 more reports spread over the categories.
+
+    Args:
+        reports: As in `collected`.
+        design: The design of all reports.
+        scores: One number for each category; by default 1 for yes and 0 for no, which gives the share of yes.
+        weights: One number a report, not below 0; a weight must not depend on the answer.
+        variable: The name of the question.
+        confidence: The confidence of the limits.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     interval, values = Interval(confidence), np.asarray(scores, dtype=np.float64)
     k = len(_labels(design))
@@ -100,22 +111,27 @@ def collected_mean(
     effective_n = 1 / float(squared.sum())
     plain = float(squared @ (pseudo - value) ** 2)
     variance = max(plain, _with_more(rates, pseudo, effective_n, interval.quantile**2))
-    found = normal.limited(f"mean of {variable}", int((w > 0).sum()), value, variance, interval, (float(values.min()), float(values.max())))
+    result = normal.limited(
+        f"mean of {variable}", int((w > 0).sum()), value, variance, interval, (float(values.min()), float(values.max()))
+    )
     if k == 2:
         low, high = _of_two(value, plain if np.ptp(w) else 0.0, effective_n, values, design.matrix, interval)
-        found = replace(found, low=low, high=high)
+        result = replace(result, low=low, high=high)
     least = float(squared.sum()) * least_variance(pseudo, design.matrix)
-    return replace(found, std_error=math.sqrt(max(plain or variance, least)))
+    return replace(result, std_error=math.sqrt(max(plain or variance, least)))
 
 
 def _with_more(rates: _Floats, pseudo: _Floats, n: float, more: float) -> float:
-    """The variance of a mean of n pseudo-scores if as many more reports had come, spread over all categories, so that it is never 0."""
+    """Returns the variance of a mean of n pseudo-scores with `more` further reports, spread over all categories, so that it is never 0."""
     smoothed = (n * rates + more / len(rates)) / (n + more)
     return float(smoothed @ (pseudo - smoothed @ pseudo) ** 2) / n
 
 
 def _of_two(value: float, variance: float, n: float, scores: _Floats, matrix: _Floats, interval: Interval) -> tuple[float, float]:
-    """Limits of a mean of two scores, from those of the share that has the first. n: without weights; variance: 0 where these are equal."""
+    """Returns limits of a mean of two scores, from the limits of the first one's share.
+
+    n: without weights; variance: 0 if these are equal.
+    """
     span = float(scores[0] - scores[1])
     share = (value - float(scores[1])) / span
     _, low, high = effective_sample_size.limits(share, variance / span**2, n + 1e-9, (float(matrix[0, 1]), float(matrix[0, 0])), interval)
@@ -135,7 +151,7 @@ def _labels(design: _Known) -> tuple[str, ...]:
 
 
 def _weights(weights: Sequence[float] | _Floats | None, n: int) -> _Floats:
-    """The largest 1. Raises EstimateError."""
+    """Returns the weights, scaled to a largest of 1. Raises EstimateError."""
     if weights is None:
         return np.ones(n)
     try:

@@ -44,7 +44,7 @@ class Strata:
         return cls(ones, n, designs[:, 0], designs[:, 1])
 
     def share(self, interval: Interval) -> Share:
-        """The common share; `share` itself where there is one stratum. Raises EstimateError."""
+        """Returns the common share; as `share` if there is one stratum. Raises EstimateError."""
         if not self.n.sum():
             raise EstimateError("n must be at least 1 report, got 0: without reports there is no estimate")
         if len(self.n) == 1:
@@ -72,25 +72,28 @@ class Strata:
         return Share(int(self.ones.sum()), int(self.n.sum()), estimate, std_error, low, high, confidence, method, target)
 
     def _weights(self) -> _Floats:
-        """Of one respondent of each stratum; over all respondents they add to 1."""
+        """Returns the weight of one respondent of each stratum; over all respondents they add to 1."""
         middle = (self.q0 + self.q1) / 2
         weights = (self.q1 - self.q0) ** 2 / (middle * (1 - middle))
         return np.asarray(weights / (self.n @ weights))
 
     def _variance(self, weights: _Floats, estimate: float) -> float:
-        """Sum of squared weighted distances of the pseudo-answers from their mean: f (1 - f) / (n (q1 - q0)^2) for one stratum."""
+        """Returns the sum of squared weighted distances of the pseudo-answers from their mean.
+
+        It is f (1 - f) / (n (q1 - q0)^2) for one stratum.
+        """
         gap = self.q1 - self.q0
         yes, no = (1 - self.q0) / gap - estimate, -self.q0 / gap - estimate
         return float(weights**2 @ (self.ones * yes**2 + (self.n - self.ones) * no**2))
 
     def _coin_variance(self, weights: _Floats) -> tuple[float, float]:
-        """The variance by the coins alone, a straight line in the share: its value at 0, and its slope."""
+        """Returns the variance by the coins alone, a straight line in the share: its value at 0, and its slope."""
         each = self.n * weights**2 / (self.q1 - self.q0) ** 2
         at_0, at_1 = float(each @ (self.q0 * (1 - self.q0))), float(each @ (self.q1 * (1 - self.q1)))
         return at_0, at_1 - at_0
 
     def _likelihood_limits(self, alpha: float) -> tuple[float, float]:
-        """All p in [0, 1] whose log-likelihood is near the largest one there (Wilks)."""
+        """Returns the ends of all p in [0, 1] whose log-likelihood is near the largest one there (Wilks)."""
         drop, best = float(scipy.special.chdtri(1, alpha)) / 2, self._most_likely()
         top = self._log_likelihood(best)
 
@@ -102,7 +105,7 @@ class Strata:
         return low, high
 
     def _most_likely(self) -> float:
-        """The maximum over [0, 1] of a concave function."""
+        """Returns the maximum over [0, 1] of a concave function."""
         if self._slope(0.0) <= 0:
             return 0.0
         if self._slope(1.0) >= 0:
@@ -125,7 +128,7 @@ class Strata:
 
 
 def _score_limits(estimate: float, at_0: float, slope: float, z: float) -> tuple[float, float]:
-    """The shares p in [0, 1] with T(p) - T(best) <= z^2 for T(p) = (estimate - p)^2 / (at_0 + slope p): a quadratic.
+    """Returns the shares p in [0, 1] with T(p) - T(best) <= z^2 for T(p) = (estimate - p)^2 / (at_0 + slope p): a quadratic.
 
     best: the estimate, moved into [0, 1]. So an estimate outside has an interval too, as in `limits.finite_population`.
     """

@@ -1,7 +1,7 @@
-"""Indirect questioning whose reports are no single channel: two groups, checks of the crosswise design, counts, scrambled numbers.
+"""Indirect questioning without a single channel: two groups, checks of the crosswise design, counts, scrambled numbers.
 
-Each is a function of counts or columns, and gives `Estimates`: a figure for each unknown, what has to hold for them, and
-a test where there is one.
+Each is a function of counts or columns, and returns `Estimates`: a figure for each unknown, their assumptions, and
+a test if there is one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Designs whose report is a count: of red cards drawn, or of the items of a list that are true."""
+"""Item count designs: reports are counts of red cards drawn, or of true items of a list (list experiment)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,20 @@ _Counts = Sequence[int] | NDArray[np.int64]
 
 
 def repeated_kuk(counts: _Counts, p_yes: float, p_no: float, *, confidence: float = 0.95) -> Estimates:
-    """The share of yes ("yes") where everybody draws several cards, with replacement, and reports how many were red.
+    """Estimates the share of yes ("yes") if everybody draws several cards, with replacement, and reports how many were red.
 
-    counts: shape (cards + 1,), how many respondents reported 0, 1, .. red cards. p_yes, p_no: red cards in the deck for true yes and no.
-    Unbiased: the mean of (red / cards - p_no) / (p_yes - p_no). Its limits are those of the yes/no design with the same variance at every
-    share (see `limits.equivalent`). A. Kuk, Biometrika 77 (1990). Raises EstimateError.
+    Unbiased: the mean of (red / cards - p_no) / (p_yes - p_no). Its limits are computed by the yes/no design with the same variance at
+        every
+    share (see `limits.equivalent`). A. Kuk, Biometrika 77 (1990).
+
+    Args:
+        counts: Shape (cards + 1,), how many respondents reported 0, 1, .. red cards.
+        p_yes: The share of red cards in the deck for true yes.
+        p_no: The share of red cards in the deck for true no.
+        confidence: The confidence of the limits.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     people, design, interval = _people("counts", counts), kuk(p_yes, p_no), Interval(confidence)
     cards, n, gap = len(people) - 1, int(people.sum()), design.q1 - design.q0
@@ -36,21 +45,27 @@ def repeated_kuk(counts: _Counts, p_yes: float, p_no: float, *, confidence: floa
     inside, alone = (rate * (1 - rate) / cards / gap**2 for rate in (design.q1, design.q0))
     low, high = equivalent.limits(value, n, (1 + inside, alone), interval)
     std_error = math.sqrt(float(people @ (pseudo - value) ** 2) / n / n) or math.sqrt(alone / n)
-    told = outside.warning(value, outside.tail(value, std_error))
-    figure = Estimate("yes", n, value, std_error, low, high, confidence, interval.target, told)
+    message = outside.warning(value, outside.tail(value, std_error))
+    figure = Estimate("yes", n, value, std_error, low, high, confidence, interval.target, message)
     loss = cards * design.epsilon
     title = f"kuk, {cards} cards (yes {p_yes:.4g}, no {p_no:.4g})"
     return Estimates(title, loss if math.isfinite(loss) else None, (figure,), ("cards are drawn with replacement, from the right deck",))
 
 
 def list_experiment(control: _Counts, treated: _Counts, *, confidence: float = 0.95) -> Estimates:
-    """The share for whom the sensitive item of a list is true ("yes"): the difference of the two groups' means.
+    """Estimates the share of people for whom the sensitive item of a list is true ("yes"): the difference of the two groups' means.
 
-    control: shape (items + 1,), how many people reported that 0, 1, .. of the items are true. treated: shape (items + 2,), the same of
-    those whose list has the sensitive item as well. The test looks for a design effect: of each kind of people (sensitive item true or
-    not, number of the others) both groups together tell the share, which cannot be below 0; p is Bonferroni's for the lowest.
+    The test looks for a design effect: both groups together give the share of each kind of people (sensitive item true or
+    not, number of the others), which cannot be below 0; p is Bonferroni's for the lowest.
     J. Miller, PhD thesis, George Washington University (1984); the test: G. Blair and K. Imai, Political Analysis 20 (2012).
-    Raises EstimateError.
+
+    Args:
+        control: Shape (items + 1,), how many people reported that 0, 1, .. of the items are true.
+        treated: Shape (items + 2,), the same for people whose list has the sensitive item as well.
+        confidence: The confidence of the limits.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     without, having, interval = _people("control", control), _people("treated", treated), Interval(confidence)
     if len(having) != len(without) + 1:
@@ -61,10 +76,10 @@ def list_experiment(control: _Counts, treated: _Counts, *, confidence: float = 0
     value = _mean(having) - _mean(without)
     variance = sum(_variance(people.astype(np.float64)) / (people.sum() - 1) for people in (without, having))
     wide = sum(_variance(np.asarray(people + 0.5, dtype=np.float64)) / people.sum() for people in (without, having))
-    found = normal.limited("yes", sum(n), value, max(variance, wide), interval, (0.0, 1.0))
-    std_error = math.sqrt(variance) or found.std_error
-    told = outside.warning(value, outside.tail(value, std_error))
-    figure = Estimate("yes", sum(n), value, std_error, found.low, found.high, confidence, interval.target, told)
+    result = normal.limited("yes", sum(n), value, max(variance, wide), interval, (0.0, 1.0))
+    std_error = math.sqrt(variance) or result.std_error
+    message = outside.warning(value, outside.tail(value, std_error))
+    figure = Estimate("yes", sum(n), value, std_error, result.low, result.high, confidence, interval.target, message)
     assumes = (
         "people were assigned to the two lists at random",
         "the sensitive item changes no answer to the others",
@@ -74,7 +89,7 @@ def list_experiment(control: _Counts, treated: _Counts, *, confidence: float = 0
 
 
 def _design_effect(control: NDArray[np.int64], treated: NDArray[np.int64]) -> HypothesisTest:
-    """Whether a kind of people has a share below 0. statistic: the square of the lowest in standard errors, 0 if none is below.
+    """Tests whether a kind of people has a share below 0. statistic: the square of the lowest in standard errors, 0 if none is below.
 
     With the item, and y others: F(y) - G(y), for the shares F of the control group and G of the treated one with y or fewer items;
     without: G(y) - F(y - 1). The errors come from counts with half a report added, so that none is 0.
@@ -107,6 +122,6 @@ def _mean(people: NDArray[np.int64]) -> float:
 
 
 def _variance(people: _Floats) -> float:
-    """Of the counts that so many people each reported, with n in the denominator."""
+    """Returns the variance of the counts that this many people each reported, with n in the denominator."""
     values, n = np.arange(len(people)), people.sum()
     return float(people @ (values - people @ values / n) ** 2 / n)

@@ -1,4 +1,4 @@
-"""The crosswise design with a check of itself: an anchor question, which shows who pays no heed, or two groups, which must agree."""
+"""Crosswise designs that detect inattentive respondents: by an anchor question, or by two groups, which must agree."""
 
 from __future__ import annotations
 
@@ -31,29 +31,37 @@ def anchored_crosswise(
     anchor_yes: float = 0.0,
     confidence: float = 0.95,
 ) -> Estimates:
-    """The share of yes where some pay no heed ("yes"), the share of those who do ("attentive"), and the share without that ("uncorrected").
+    """Estimates the share of yes corrected for inattention ("yes"), the attentive share ("attentive"), and the share without correction.
 
-    counts: shape (2, 2), how many reported "the same", then how many did not, to the sensitive question (rows) and the anchor (columns).
-    prevalence, anchor_prevalence: of the harmless question beside each. anchor_yes: the known share of yes to the anchor, 0 for what
-    nobody can have done. With attentive share g the reports are "the same" with chance 1/2 + g (2 pi - 1)(p - 1/2), for both questions;
-    so pi - 1/2 is a ratio of two such shares, whose limits are Fieller's.
-    Y. Atsusaka and R. Stevenson, Political Analysis 31 (2023). Raises EstimateError for counts or chances that cannot be, and where the
-    attentive share is estimated at 0 or less.
+    The last figure is named "uncorrected". With attentive share g the reports are "the same" with chance 1/2 + g (2 pi - 1)(p - 1/2), for
+    both questions; so pi - 1/2 is a ratio of two such shares, with Fieller's limits.
+    Y. Atsusaka and R. Stevenson, Political Analysis 31 (2023).
+
+    Args:
+        counts: Shape (2, 2), how many reported "the same", then how many did not, to the sensitive question (rows) and the anchor
+            (columns).
+        prevalence: The known share of yes to the harmless question beside the sensitive one.
+        anchor_prevalence: The same beside the anchor.
+        anchor_yes: The known share of yes to the anchor, 0 for an impossible act.
+        confidence: The confidence of the limits.
+
+    Raises:
+        EstimateError: Counts or chances are impossible, or the attentive share is estimated at 0 or less.
     """
     cells, interval = _table(counts), Interval(confidence)
     design, anchor = crosswise(prevalence), crosswise(anchor_prevalence)
-    known = 2 * probability("anchor_yes", anchor_yes) - 1
-    if not known:
+    present = 2 * probability("anchor_yes", anchor_yes) - 1
+    if not present:
         raise EstimateError("anchor_yes must not be 0.5: the anchor then shows nothing")
-    scale = np.array([2 * (design.q1 - 0.5), known * (anchor.q1 - 0.5)])
+    scale = np.array([2 * (design.q1 - 0.5), present * (anchor.q1 - 0.5)])
     parts, plain = _shares(cells, scale)
     wide = _shares(np.asarray(cells + interval.quantile**2 / 4, dtype=np.float64), scale)[1]
     n = int(cells.sum())
     ratio = normal.ratio("share of yes less 1/2", n, (parts[0], parts[1]), wide, interval, (-0.5, 0.5))
     slope = np.array([1.0, -ratio.estimate]) / parts[1]
     value, std_error = ratio.estimate + 0.5, math.sqrt(float(slope @ plain @ slope) or ratio.std_error**2)
-    told = ratio.warning or outside.warning(value, outside.tail(value, std_error))
-    corrected = replace(ratio, what="yes", estimate=value, std_error=std_error, low=ratio.low + 0.5, high=ratio.high + 0.5, warning=told)
+    message = ratio.warning or outside.warning(value, outside.tail(value, std_error))
+    corrected = replace(ratio, what="yes", estimate=value, std_error=std_error, low=ratio.low + 0.5, high=ratio.high + 0.5, warning=message)
     attentive = normal.limited("attentive", n, parts[1], float(wide[1, 1]), interval, (0.0, 1.0))
     attentive = replace(attentive, warning=outside.warning(parts[1], outside.tail(parts[1], attentive.std_error)))
     naive = _share("uncorrected", int(cells[0].sum()), n, prevalence, interval)
@@ -66,11 +74,11 @@ def anchored_crosswise(
 
 
 def extended_crosswise(first: Group, second: Group, *, confidence: float = 0.95) -> Estimates:
-    """The share of yes ("yes"), and a test whether both groups tell the same share, as they do if all follow the instructions.
+    """Estimates the share of yes ("yes"), and tests whether both groups give the same share, as they do if all follow the instructions.
 
-    Group.yes: how many reported "the same"; p: the harmless question's prevalence, in the second group 1 less that in the first. So "the
+    Group.yes: how many reported "the same"; p: the harmless question's prevalence, in the second group 1 less the first one's. So "the
     same" in one is "not the same" in the other, and all are one crosswise design. The test is the likelihood ratio of two shares.
-    D. Heck, A. Hoffmann and M. Moshagen, Behavior Research Methods 50 (2018). Raises EstimateError where the prevalences do not add to 1.
+    D. Heck, A. Hoffmann and M. Moshagen, Behavior Research Methods 50 (2018). Raises EstimateError if the prevalences do not add to 1.
     """
     if abs(first.p + second.p - 1) > 1e-9:
         raise EstimateError(f"the second prevalence must be 1 less the first, got {first.p:g} and {second.p:g}; for others, see RowDesigns")
@@ -90,7 +98,7 @@ def _table(counts: Sequence[Sequence[int]] | NDArray[np.int64]) -> NDArray[np.in
 
 
 def _shares(cells: NDArray[np.int64] | _Floats, scale: _Floats) -> tuple[_Floats, _Floats]:
-    """(share of "the same" - 1/2) / scale of both questions, and their covariance: the same people answered both."""
+    """Returns (share of "the same" - 1/2) / scale of both questions, and their covariance: the same people answered both."""
     n = cells.sum()
     rates = np.array([cells[0].sum(), cells[:, 0].sum()]) / n
     both = cells[0, 0] / n
@@ -99,19 +107,19 @@ def _shares(cells: NDArray[np.int64] | _Floats, scale: _Floats) -> tuple[_Floats
 
 
 def _share(what: str, ones: int, n: int, prevalence: float, interval: Interval) -> Estimate:
-    """The share that the crosswise design alone tells."""
+    """Returns the share by the crosswise design alone."""
     design = crosswise(prevalence)
     one = proportion(ones, n, design.q0, design.q1, interval)
-    told = outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
-    return Estimate(what, n, one.estimate, one.std_error, one.low, one.high, interval.confidence, interval.target, told)
+    message = outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
+    return Estimate(what, n, one.estimate, one.std_error, one.low, one.high, interval.confidence, interval.target, message)
 
 
 def _same_share(what: str, table: NDArray[np.int64]) -> HypothesisTest:
-    """The likelihood-ratio test of equal shares in the two rows of a table of counts (G. Wilks 1938), 1 degree of freedom."""
+    """Tests equal shares in the two rows of a table of counts by the likelihood ratio (G. Wilks 1938), 1 degree of freedom."""
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-    found = normal.chi_squared(what, 2 * float((scipy.special.xlogy(table, table) - scipy.special.xlogy(table, expected)).sum()), 1)
+    result = normal.chi_squared(what, 2 * float((scipy.special.xlogy(table, table) - scipy.special.xlogy(table, expected)).sum()), 1)
     few = "fewer than 5 reports of a kind are expected in a group, so the p-value is rough"
-    return replace(found, warning=few if expected.min() < 5 else "")
+    return replace(result, warning=few if expected.min() < 5 else "")
 
 
 def _loss(epsilon: float) -> float | None:

@@ -1,4 +1,4 @@
-"""What a design with several unknown figures says: an estimate of each, what has to hold for them, and a test where there is one."""
+"""Estimates of a design with several unknown figures: an estimate of each, their assumptions, and tests if there are any."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import astuple, dataclass, fields
 
 from deniable.errors import UnknownNameError
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 
 
 @dataclass(frozen=True)
 class Estimates(Tabular):
-    """design: in words. epsilon: what one report gives away at most, None if unbounded. figures: an estimate of each unknown.
+    """The estimates. design: in words. epsilon: the privacy loss of one report, None if unbounded. figures: an estimate of each unknown.
 
-    assumes: what has to hold, a sentence each. tests: of what the design can check about itself.
+    assumes: the assumptions, a sentence each. tests: of the design's own checks.
     """
 
     design: str
@@ -25,7 +25,7 @@ class Estimates(Tabular):
     tests: tuple[HypothesisTest, ...] = ()
 
     def __getitem__(self, what: str) -> Estimate:
-        """The estimate of that name. Raises UnknownNameError, a KeyError."""
+        """Returns the estimate with this name. Raises UnknownNameError, a KeyError."""
         for figure in self.figures:
             if figure.what == what:
                 return figure
@@ -35,22 +35,22 @@ class Estimates(Tabular):
         return iter(self.figures)
 
     def tables(self) -> tuple[Table, ...]:
-        """A row a figure; below what has to hold, and what the tests say."""
+        """Returns one row a figure; with the assumptions and the tests below."""
         marks = footnotes([one.warning for one in self.figures])
         rows = tuple((*_cells(one), marks.get(one.warning, "")) for one in self.figures)
         loss = "unbounded" if self.epsilon is None else f"{self.epsilon:.4g}"
         title = f"{self.design} · epsilon {loss} · {100 * self.figures[0].confidence:g}% intervals"
-        notes = (*told(marks), *(f"test: {test}" for test in self.tests), *(f"assumes: {sentence}" for sentence in self.assumes))
+        notes = (*footnote_lines(marks), *(f"test: {test}" for test in self.tests), *(f"assumes: {sentence}" for sentence in self.assumes))
         return (Table(title, ("figure", "n", "estimate", "std error", "interval", ""), rows, notes),)
 
     def records(self) -> tuple[Table, ...]:
-        """`estimate`: the fields of each figure. `test`: those of each test, where there are any."""
+        """Returns `estimate`, the fields of each figure, and `test`, the fields of each test, if there are any."""
         columns = tuple(field.name for field in fields(Estimate) if field.compare)
-        found = [Table("estimate", columns, tuple(tuple(getattr(one, name) for name in columns) for one in self.figures))]
+        result = [Table("estimate", columns, tuple(tuple(getattr(one, name) for name in columns) for one in self.figures))]
         if self.tests:
             names = tuple(field.name for field in fields(HypothesisTest))
-            found.append(Table("test", names, tuple(astuple(test) for test in self.tests)))
-        return tuple(found)
+            result.append(Table("test", names, tuple(astuple(test) for test in self.tests)))
+        return tuple(result)
 
 
 def _cells(one: Estimate) -> tuple[str, ...]:

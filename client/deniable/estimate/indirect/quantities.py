@@ -1,4 +1,4 @@
-"""Numbers: scrambled by the respondent with a chance number, or counts of acquaintances."""
+"""Quantitative indirect questions: numbers scrambled by a chance number, and counts of acquaintances (network scale-up)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Scrambling:
-    """A report whose mean, for a true number y, is factor y + shift. Raises EstimateError where that says nothing of y."""
+    """A report whose mean, for a true number y, is factor y + shift. Raises EstimateError if it does not depend on y."""
 
     name: str
     factor: float
@@ -35,17 +35,23 @@ class Scrambling:
 
     @classmethod
     def multiplied(cls, mean: float) -> Scrambling:
-        """Reported: y S, for a chance number S of this mean. B. Eichhorn and L. Hayre, J. Stat. Plan. Inference 7 (1983)."""
+        """Returns the design that reports y S, for a chance number S of this mean.
+
+        B. Eichhorn and L. Hayre, J. Stat. Plan. Inference 7 (1983).
+        """
         return cls(f"multiplied (mean {_number('mean', mean):.4g})", mean, 0.0)
 
     @classmethod
     def added(cls, mean: float) -> Scrambling:
-        """Reported: y + S, for a chance number S of this mean. K. Pollock and Y. Bek, J. Am. Stat. Assoc. 71 (1976)."""
+        """Returns the design that reports y + S, for a chance number S of this mean.
+
+        K. Pollock and Y. Bek, J. Am. Stat. Assoc. 71 (1976).
+        """
         return cls(f"added (mean {_number('mean', mean):.4g})", 1.0, mean)
 
     @classmethod
     def replaced(cls, p: float, mean: float) -> Scrambling:
-        """Reported: y with chance p, else a chance number, or the answer to a harmless question, of this mean.
+        """Returns the design that reports y with chance p, else a chance number, or the answer to a harmless question, of this mean.
 
         B. Greenberg et al., J. Am. Stat. Assoc. 66 (1971); S. Eriksson, Int. Stat. Review 41 (1973).
         """
@@ -54,7 +60,10 @@ class Scrambling:
 
     @classmethod
     def sometimes_multiplied(cls, p: float, mean: float) -> Scrambling:
-        """Reported: y with chance p, else y S, for a chance number S of this mean. S. Bar-Lev et al., Metrika 60 (2004)."""
+        """Returns the design that reports y with chance p, else y S, for a chance number S of this mean.
+
+        S. Bar-Lev et al., Metrika 60 (2004).
+        """
         p, mean = probability("p", p), _number("mean", mean)
         return cls(f"sometimes multiplied (true with {p:.4g}, mean {mean:.4g})", p + (1 - p) * mean, 0.0)
 
@@ -66,10 +75,10 @@ def scrambled_mean(
     bounds: tuple[float, float] = (-math.inf, math.inf),
     confidence: float = 0.95,
 ) -> Estimates:
-    """The mean of the true numbers ("mean"), from reports that were scrambled: (mean of the reports - shift) / factor, unbiased.
+    """Estimates the mean of the true numbers ("mean") from scrambled reports: (mean of the reports - shift) / factor, unbiased.
 
-    reports: shape (n,), n >= 2. bounds: between which true numbers can be. The reports' own spread tells the error, with Student's t.
-    What one report gives away depends on the chance numbers, and is not bounded here. Raises EstimateError, also where all are equal.
+    reports: shape (n,), n >= 2. bounds: of the true numbers. The error comes from the reports' own spread, with Student's t.
+    The privacy loss of a report depends on the chance numbers, and is not bounded here. Raises EstimateError, also if all are equal.
     """
     values = _column("reports", reports)
     if len(values) < 2 or np.ptp(values) == 0:
@@ -80,10 +89,10 @@ def scrambled_mean(
     n, interval = len(values), Interval(confidence)
     value = (float(values.mean()) - scrambling.shift) / scrambling.factor
     variance = float(values.var(ddof=1)) / n / scrambling.factor**2
-    found = normal.limited("mean", n, value, variance, replace(interval, df=n - 1), (low, high))
-    found = replace(found, warning=_skewed(values))
+    result = normal.limited("mean", n, value, variance, replace(interval, df=n - 1), (low, high))
+    result = replace(result, warning=_skewed(values))
     assumes = ("the chance numbers have the mean that is stated, whatever the true number is",)
-    return Estimates(f"scrambled numbers: {scrambling.name}", None, (found,), assumes)
+    return Estimates(f"scrambled numbers: {scrambling.name}", None, (result,), assumes)
 
 
 def network_scale_up(
@@ -93,12 +102,20 @@ def network_scale_up(
     *,
     confidence: float = 0.95,
 ) -> Estimates:
-    """How many people are in a group that cannot be asked ("size"), from how many of them the respondents know.
+    """Estimates the size of a group that cannot be asked ("size"), from how many of its members the respondents know.
 
-    hidden: shape (n,), acquaintances in that group. known: shape (n, K), those in K groups whose sizes are known; sizes: shape (K,).
     (sum of hidden / sum of known) x (sum of sizes), the basic scale-up estimate: P. Killworth et al., Evaluation Review 22 (1998). Their
     error takes every acquaintance for an independent draw; here people are, so the spread between respondents counts, by Fieller.
-    Answers are not randomized: nothing protects them but that they are about others. Raises EstimateError, also where nobody knows one.
+    Answers are not randomized; they are only protected by being about others.
+
+    Args:
+        hidden: Shape (n,), acquaintances in the hidden group.
+        known: Shape (n, K), acquaintances in K groups of known sizes.
+        sizes: Shape (K,), the sizes of these groups.
+        confidence: The confidence of the limits.
+
+    Raises:
+        EstimateError: An argument breaks its rule, or no respondent knows a member of a group.
     """
     mine, others, total = _column("hidden", hidden), _column("known", known, 2), _column("sizes", sizes)
     if others.shape != (len(mine), len(total)) or len(mine) < 2:
@@ -106,23 +123,23 @@ def network_scale_up(
     if (mine < 0).any() or (others < 0).any() or (total <= 0).any():
         raise EstimateError("hidden and known must be numbers of people from 0, and sizes above 0")
     if not mine.any() or not others.any():
-        raise EstimateError("hidden and known must not be all 0: where nobody knows one of a group, its size cannot be told from here")
+        raise EstimateError("hidden and known must not be all 0: without acquaintances in a group its size cannot be estimated")
     pair = np.stack([mine, others.sum(axis=1)])
     parts, covariance = pair.mean(axis=1), np.cov(pair) / len(mine)
     if not float(np.array([parts[1], -parts[0]]) @ covariance @ np.array([parts[1], -parts[0]])) > 0:
         raise EstimateError("hidden and known must not be in one proportion for everybody: their spread tells the error")
-    found = normal.ratio("size", len(mine), (float(parts[0]), float(parts[1])), covariance, Interval(confidence), (0.0, math.inf))
+    result = normal.ratio("size", len(mine), (float(parts[0]), float(parts[1])), covariance, Interval(confidence), (0.0, math.inf))
     parts_to_people = ("estimate", "std_error", "low", "high")
-    found = replace(found, **{name: float(total.sum()) * getattr(found, name) for name in parts_to_people})
+    result = replace(result, **{name: float(total.sum()) * getattr(result, name) for name in parts_to_people})
     assumes = (
         "everybody is as likely to know someone of the hidden group as of the known ones (no barriers)",
         "people know of their acquaintances whether they are in the group (no hiding), and count them rightly",
     )
-    return Estimates("network scale-up", None, (found,), assumes)
+    return Estimates("network scale-up", None, (result,), assumes)
 
 
 def _skewed(values: _Floats) -> str:
-    """What to say of too few reports for their skewness, or nothing: W. Cochran, "Sampling Techniques" (1977), section 2.15."""
+    """Returns the warning about too few reports for their skewness, or nothing: W. Cochran, "Sampling Techniques" (1977), section 2.15."""
     off = values - values.mean()
     enough = 25 * float((off**3).mean() / (off**2).mean() ** 1.5) ** 2
     if len(values) >= enough:
@@ -132,12 +149,12 @@ def _skewed(values: _Floats) -> str:
 
 def _column(name: str, values: Any, dimensions: int = 1) -> _Floats:
     try:
-        found = np.asarray(values, dtype=np.float64)
+        result = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise EstimateError(f"{name} must be numbers") from None
-    if found.ndim != dimensions or not np.isfinite(found).all():
+    if result.ndim != dimensions or not np.isfinite(result).all():
         raise EstimateError(f"{name} must be finite numbers in {dimensions} dimension{'s' if dimensions > 1 else ''}")
-    return found
+    return result
 
 
 def _number(name: str, value: Any) -> float:

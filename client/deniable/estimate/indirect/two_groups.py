@@ -1,4 +1,4 @@
-"""Designs with two unknown figures, which two random groups of people tell whose devices differ.
+"""Two-group designs: two unknown figures, estimated from two random groups of people whose devices differ.
 
 The chance of a yes in group i is linear in the two unknowns x: lambda_i = a_i1 x_1 + a_i2 x_2. So x = A^-1 (shares of yes), unbiased, with
 covariance A^-1 diag(lambda_i (1 - lambda_i) / n_i) A^-T. Limits are normal and within [0, 1]; their width comes from counts with
@@ -51,11 +51,11 @@ class Group:
 
 
 def unrelated_question_in_two_groups(first: Group, second: Group, *, confidence: float = 0.95) -> Estimates:
-    """The share of yes to a sensitive question ("yes"), and to the harmless one that was asked in its place ("harmless").
+    """Estimates the share of yes to a sensitive question ("yes"), and to the harmless one that was asked in its place ("harmless").
 
-    p: the chance of the sensitive question. Two groups make up for not knowing the harmless question's share beforehand.
-    B. Greenberg, A.-L. Abul-Ela, W. Simmons and D. Horvitz, J. Am. Stat. Assoc. 64 (1969). epsilon is that at the estimated share.
-    Raises EstimateError where p is the same in both groups.
+    p: the chance of the sensitive question. Two groups replace prior knowledge of the harmless question's share.
+    B. Greenberg, A.-L. Abul-Ela, W. Simmons and D. Horvitz, J. Am. Stat. Assoc. 64 (1969). epsilon is computed at the estimated share.
+    Raises EstimateError if p is the same in both groups.
     """
     fit = _Fit.of((first, second), [(group.p, 1 - group.p) for group in (first, second)], confidence)
     prevalence = min(1.0, max(0.0, float(fit.solution[1])))
@@ -66,12 +66,13 @@ def unrelated_question_in_two_groups(first: Group, second: Group, *, confidence:
 
 
 def cheater_detection(first: Group, second: Group, *, forced_no: tuple[float, float] = (0.0, 0.0), confidence: float = 0.95) -> Estimates:
-    """The shares of honest yes ("yes"), honest no ("no"), and of those who say no whatever the device orders ("cheaters").
+    """Estimates the shares of honest yes ("yes"), honest no ("no"), and of people who always say no ("cheaters").
 
-    p: the chance that the device orders yes; forced_no: that it orders no, in each group; else the answer is true. What cheaters hold
-    is not known: the share of yes lies between "yes" and "yes" + "cheaters".
+    p: the chance that the device orders yes; forced_no: that it orders no, in each group; else the answer is true. The true answers of
+        cheaters
+    are not known: the share of yes lies between "yes" and "yes" + "cheaters".
     S. Clark and R. Desharnais, Psychological Methods 3 (1998); with forced_no: M. Ostapczuk et al., J. Educ. Behav. Stat. 34 (2009).
-    Raises EstimateError where the two groups' devices are alike.
+    Raises EstimateError if the two groups' devices are alike.
     """
     designs = [forced_response(group.p, no) for group, no in zip((first, second), forced_no, strict=True)]
     fit = _Fit.of((first, second), [(design.q1, design.q0) for design in designs], confidence)
@@ -80,11 +81,11 @@ def cheater_detection(first: Group, second: Group, *, forced_no: tuple[float, fl
 
 
 def stochastic_lie_detector(first: Group, second: Group, *, confidence: float = 0.95) -> Estimates:
-    """The share of true yes ("yes"), and of those among them who say so ("honest among them").
+    """Estimates the share of true yes ("yes"), and the honest part of it ("honest among them").
 
-    Who holds it is asked outright; all others judge the sensitive statement with chance p, and else its negation, to which they say yes.
-    Where the share of yes is estimated at 0 or less nobody's honesty shows: that figure is then missing, and a warning says why.
-    M. Moshagen, J. Musch and E. Erdfelder, Behavior Research Methods 44 (2012). Raises EstimateError where p is the same in both groups.
+    People with a true yes are asked outright; all others judge the sensitive statement with chance p, and else its negation, to which
+    they say yes. If the share of yes is estimated at 0 or less, honesty cannot be estimated: its figure is missing, and a warning says why.
+    M. Moshagen, J. Musch and E. Erdfelder, Behavior Research Methods 44 (2012). Raises EstimateError if p is the same in both groups.
     """
     fit = _Fit.of((first, second), [(1.0, 1 - group.p) for group in (first, second)], confidence)
     yes = fit.figure("yes", (0, -1), 1)
@@ -107,7 +108,7 @@ class _Fit:
 
     @classmethod
     def of(cls, groups: tuple[Group, Group], chances: Sequence[tuple[float, float]], confidence: float) -> _Fit:
-        """chances: how much of x_1 and of x_2 is in each group's chance of yes."""
+        """Solves for the two unknowns. chances: how much of x_1 and of x_2 is in each group's chance of yes."""
         matrix, interval = np.array(chances), Interval(confidence)
         if abs(np.linalg.det(matrix)) < _ALIKE:
             p, other = (group.p for group in groups)
@@ -120,25 +121,25 @@ class _Fit:
         return cls(inverse @ (yes / n), covariances[0], covariances[1], (groups[0].n, groups[1].n), interval)
 
     def figure(self, what: str, weights: tuple[float, float], constant: float = 0.0) -> Estimate:
-        """The share constant + weights' x."""
+        """Returns the share constant + weights' x."""
         w = np.array(weights, dtype=np.float64)
         value, variance, wide = constant + float(w @ self.solution), float(w @ self.covariance @ w), float(w @ self.wide @ w)
-        found = normal.limited(what, sum(self.n), value, wide, self.interval, (0.0, 1.0))
+        result = normal.limited(what, sum(self.n), value, wide, self.interval, (0.0, 1.0))
         std_error = math.sqrt(variance or wide)
-        return replace(found, std_error=std_error, warning=outside.warning(value, outside.tail(value, std_error)) or self.few)
+        return replace(result, std_error=std_error, warning=outside.warning(value, outside.tail(value, std_error)) or self.few)
 
     def ratio(self, what: str, over: _Floats, under: tuple[_Floats, float]) -> Estimate:
-        """The share over' x / (constant + under' x)."""
+        """Returns the share over' x / (constant + under' x)."""
         weights, constant = np.stack([over, under[0]]), under[1]
         parts = float(over @ self.solution), constant + float(under[0] @ self.solution)
         wide, plain = (weights @ covariance @ weights.T for covariance in (self.wide, self.covariance))
-        found = normal.ratio(what, sum(self.n), parts, wide, self.interval, (0.0, 1.0))
+        result = normal.ratio(what, sum(self.n), parts, wide, self.interval, (0.0, 1.0))
         slope = np.array([1.0, -parts[0] / parts[1]]) / parts[1]
-        return replace(found, std_error=math.sqrt(float(slope @ plain @ slope) or found.std_error**2), warning=found.warning or self.few)
+        return replace(result, std_error=math.sqrt(float(slope @ plain @ slope) or result.std_error**2), warning=result.warning or self.few)
 
     @property
     def few(self) -> str:
-        """What to say where a group is small, or nothing."""
+        """The warning about a small group, or nothing."""
         if min(self.n) >= FEW:
             return ""
         return f"a group has fewer than {FEW} reports: the limits may hold the truth less often than they say"

@@ -1,1 +1,1 @@
-"""One count, or one normal estimate, becomes an estimate with limits. Numbers only: nothing here knows a survey or a question."""
+"""Confidence intervals from a count or a normal estimate. Numbers only: no survey and no question is known here."""

@@ -1,8 +1,8 @@
-"""Confidence limits for a share whose error is not that of people drawn one by one: those of as many people as would have the same error.
+"""Effective sample size: confidence limits of a share whose error is not the error of simple random sampling.
 
-The effective number of reports is n* = (variance of one report of a person drawn alone) / (variance of the share); with few clusters it
-is smaller by (z / t)^2, since their own spread tells the variance, and it is never above n. The limits are exact for n* reports, so they
-are right near 0 and 1, where an error alone is not (E. Korn and B. Graubard, "Confidence intervals for proportions with small expected
+The effective number of reports is n* = (variance of one report of a person drawn alone) / (variance of the share). With few clusters it
+is smaller by (z / t)^2, since their own spread determines the variance, and it is never above n. The limits are exact for n* reports, so
+they are right near 0 and 1, where an error alone is not (E. Korn and B. Graubard, "Confidence intervals for proportions with small expected
 number of positive counts estimated from survey data", Survey Methodology 24 (1998)).
 """
 
@@ -17,9 +17,14 @@ from deniable.estimate.limits.proportion import proportion
 
 
 def size(estimate: float, variance: float, most: float, moments: tuple[float, float], interval: Interval) -> float:
-    """n*, at least 1. most: reports, or how many of one weight they are worth, which n* is where nothing varies.
+    """Returns the effective sample size n*, at least 1.
 
-    moments: E[u^2] of one pseudo-answer u of those who hold the share, and of all others.
+    Args:
+        estimate: The share.
+        variance: The variance of the share.
+        most: The number of reports, or of equally weighted reports with the same information; n* where nothing varies.
+        moments: E[u^2] of one pseudo-answer u, of people who hold the share and of all others.
+        interval: The requested interval.
     """
     inside, outside = moments
     share = min(1.0, max(0.0, estimate))
@@ -27,12 +32,20 @@ def size(estimate: float, variance: float, most: float, moments: tuple[float, fl
     clusters = math.isfinite(interval.df)
     if alone <= 0 or variance <= 0:
         return max(1.0, most)
-    found = alone / variance / normal.stretch(interval) ** 2
-    return max(1.0, min(found, most) if clusters else found)
+    result = alone / variance / normal.stretch(interval) ** 2
+    return max(1.0, min(result, most) if clusters else result)
 
 
 def limits(estimate: float, variance: float, most: float, q: tuple[float, float], interval: Interval) -> tuple[str, float, float]:
-    """The method, and limits of a category's share in [0, 1], where Wald's need not be. q: P(bit set | another category), | this one."""
+    """Returns the method, and limits of a category's share: in [0, 1] unless the method is "wald".
+
+    Args:
+        estimate: The share.
+        variance: The variance of the share.
+        most: As in `size`.
+        q: P(bit set | another category) and P(bit set | this category).
+        interval: The requested interval.
+    """
     q0, q1 = q
     gap = q1 - q0
     if interval.method == "wald":

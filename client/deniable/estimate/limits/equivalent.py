@@ -1,14 +1,14 @@
-"""Confidence limits for a share that is estimated by a mean of pseudo-answers: a cell of a cross table, or a sum of cells.
+"""Confidence limits of a share estimated by a mean of pseudo-answers: a cell of a cross table, or a sum of cells.
 
-Whoever belongs to the share has a pseudo-answer of 1 on average and the second moment `inside`, everybody else one of 0 and `outside`. At a
-share p its variance is p inside + (1 - p) outside - p^2. The yes/no design with
+People who belong to the share have a pseudo-answer of 1 on average with the second moment `inside`, all others one of 0 with `outside`.
+At a share p its variance is p inside + (1 - p) outside - p^2. The yes/no design with
 
     q1 - q0 = 1 / sqrt(D^2 + 4 outside),   q0 = (1 - D (q1 - q0)) / 2,   D = inside - outside
 
-has the same variance at every p, about the same people and by its coins alone, and its limits are exact: so those are taken, at the count
-that gives the same estimate. For a share of one question this is its own design. The count need not be whole: between two whole ones
-the limit away from 1/2 is interpolated, and the other one is that of the outer count, since where coins make a
-count nearly certain it is the nearest whole one that tells.
+has the same variance at every p, for the same people and for its coins alone, and its limits are exact. So these limits are used, at the
+count that gives the same estimate. For a share of one question this is its own design. The count need not be whole: between two whole
+counts the limit away from 1/2 is interpolated, and the other limit is taken at the outer count, since the nearest whole count decides
+where coins make a count nearly certain.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SAYS_NOTHING = 1e-9  # 10^12 reports have a standard error of 500 then, and the
 
 
 def limits(estimate: float, n: int, moments: tuple[float, float], interval: Interval) -> tuple[float, float]:
-    """The limits, in [0, 1], of a share whose unbiased estimate from n reports this is; moments: inside, outside, as above."""
+    """Returns the limits, in [0, 1], of a share with this unbiased estimate from n reports; moments: `inside` and `outside` as above."""
     inside, outside = moments
     if estimate > 0.5:  # those who do not belong to it have the mirrored pseudo-answer 1 - u
         low, high = limits(1 - estimate, n, (1 + outside, inside - 1), interval)

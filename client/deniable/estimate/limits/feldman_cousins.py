@@ -35,18 +35,18 @@ _TIE = 1e-10  # two likelihood ratios closer than this count as equal
 
 
 def limits(ones: int, n: int, lowest: float, highest: float, alpha: float) -> tuple[float, float]:
-    """The limits of the rate, lowest <= low < high <= highest, for `ones` of n and an error probability alpha."""
+    """Returns the limits of the rate, lowest <= low < high <= highest, for `ones` of n and an error probability alpha."""
     high = _upper(ones, n, lowest, highest, alpha)
     mirrored = _upper(n - ones, n, 1 - highest, 1 - lowest, alpha)
     low = lowest if mirrored == 1 - lowest else 1 - mirrored
-    if high - low < _TIE:  # one point is all that is accepted: only below 75% confidence, as P(Y > n f) >= 1/4 for f >= 1/n
+    if high - low < _TIE:  # a single point is accepted: only below 75% confidence, as P(Y > n f) >= 1/4 for f >= 1/n
         return likelihood_ratio.limits(ones, n, lowest, highest, alpha)
     return low, high
 
 
-@lru_cache(maxsize=1 << 14)  # questions of one survey often have the same counts, and those of yes and no mirror each other
+@lru_cache(maxsize=1 << 14)  # questions of one survey often have the same counts, and yes and no mirror each other
 def _upper(ones: int, n: int, lowest: float, highest: float, alpha: float) -> float:
-    """The largest accepted rate."""
+    """Returns the largest accepted rate."""
     best = min(max(ones / n, lowest), highest)
     if best == highest:
         return highest
@@ -67,9 +67,9 @@ def _upper(ones: int, n: int, lowest: float, highest: float, alpha: float) -> fl
 
 
 def _pieces(ones: int, n: int, lowest: float, highest: float, farthest: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The counts b from ones + 1 up that may begin the other tail, and the largest rate at which each does.
+    """Returns the counts b from ones + 1 up that may begin the other tail, and the largest rate at which each does.
 
-    Those whose rates begin beyond `farthest` are left out: of many reports nearly all are.
+    Counts whose rates begin beyond `farthest` are left out: with many reports nearly all are.
     """
     counts, jumps = _jumps(ones, n, lowest, highest, _AT_A_TIME)
     while counts[-1] < n and jumps[-1] <= farthest:
@@ -80,7 +80,7 @@ def _pieces(ones: int, n: int, lowest: float, highest: float, farthest: float) -
 
 
 def _jumps(ones: int, n: int, lowest: float, highest: float, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The counts from `ones` on, `most` beyond it if there are so many, and the rate at which each but the first gives way to the next."""
+    """Returns the counts from `ones` on, at most `most` more, and the rate at which each but the first gives way to the next."""
     counts = np.arange(ones, min(n, ones + most) + 1)
     best = np.clip(counts / n, lowest, highest)
     c = scipy.special.xlogy(counts, best) + scipy.special.xlog1py(n - counts, -best)
@@ -89,10 +89,10 @@ def _jumps(ones: int, n: int, lowest: float, highest: float, most: int) -> tuple
 
 
 def _tails(ones: int, others: NDArray[np.int64], n: int, rate: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """P(Y <= ones) + P(Y >= other) for Y binomial (n, rate)."""
+    """Returns P(Y <= ones) + P(Y >= other) for Y binomial (n, rate)."""
     return np.asarray(scipy.special.bdtr(ones, n, rate) + scipy.special.bdtrc(others - 1, n, rate))
 
 
 def _excess(rate: float, alpha: float, ones: int, other: NDArray[np.int64], n: int) -> float:
-    """What the p-value of a rate inside one piece has above alpha."""
+    """Returns the p-value of a rate inside one piece, less alpha."""
     return float(_tails(ones, other, n, rate)[0]) - alpha

@@ -1,4 +1,4 @@
-"""Confidence limits for the share among those who answered: m of N hold the category, and what is random is who was asked, and the coins.
+"""Confidence limits of a share in a finite population of N respondents: the coins are random, and the choice of the n who were asked.
 
 Of the N respondents n were asked, all of them or as many as their devices drew without replacement. The count of set bits has the mean
 mu(m) = n q0 + n p (q1 - q0), with p = m / N, and the variance
@@ -38,8 +38,10 @@ _NEVER = 40.0  # -log of a chance that is no chance
 
 @lru_cache(maxsize=1 << 12)  # yes and no of one question mirror each other, and questions often have the same counts
 def exact(bits: tuple[int, int], q0: float, q1: float, alpha: float, everybody: int) -> tuple[float, float]:
-    """The limits of the share m / N, N = everybody, for bits = (ones, n); q0 != q1. Half a respondent wider on both sides where only
-    one m is left."""
+    """Returns the limits of the share m / N, N = everybody, for bits = (ones, n); q0 != q1.
+
+    They are half a respondent wider on both sides if only one m is left.
+    """
     ones, n = bits
     if q0 > q1:
         ones, q0, q1 = n - ones, 1 - q0, 1 - q1
@@ -53,7 +55,7 @@ def exact(bits: tuple[int, int], q0: float, q1: float, alpha: float, everybody: 
 
 
 def constrained_score(bits: tuple[int, int], q0: float, q1: float, alpha: float, sampling: float) -> tuple[float, float]:
-    """The shares p in [0, 1] with T(ones; p) <= z^2: a quadratic. Wherever the estimate is possible, the score limits, clipped.
+    """Returns the ends of the shares p in [0, 1] with T(ones; p) <= z^2, a quadratic: the clipped score limits if the estimate is possible.
 
     bits: ones and n. sampling: as in `Interval.sampling`, (N - n) / (N - 1) above.
     """
@@ -70,7 +72,7 @@ def constrained_score(bits: tuple[int, int], q0: float, q1: float, alpha: float,
 
 @dataclass(frozen=True)
 class _Coins:
-    """n of `everybody` were asked; q0 < q1."""
+    """The distribution of the count: n of `everybody` were asked; q0 < q1."""
 
     n: int
     q0: float
@@ -78,13 +80,15 @@ class _Coins:
     everybody: int
 
     def mean(self, m: _Floats) -> _Floats:
+        """Returns the mean count for each m."""
         return self.n * (self.q0 + m / self.everybody * (self.q1 - self.q0))
 
     def variance(self, m: _Floats) -> _Floats:
+        """Returns the variance of the count for each m."""
         return self._variance(m, (self.everybody - self.n) / max(1, self.everybody - 1))
 
     def loose_variance(self, m: _Floats) -> _Floats:
-        """Not below `variance`; of draws with replacement, from which bounds carry over (W. Hoeffding, JASA 58 (1963), theorem 4)."""
+        """Returns a variance not below `variance`: of draws with replacement (W. Hoeffding, JASA 58 (1963), theorem 4)."""
         return self._variance(m, float(self.everybody > self.n))
 
     def _variance(self, m: _Floats, sampling: float) -> _Floats:
@@ -93,15 +97,16 @@ class _Coins:
         return self.n * (coins + sampling * (self.q1 - self.q0) ** 2 * p * (1 - p))
 
     def best(self, y: _Floats) -> _Floats:
+        """Returns the possible m, not only whole ones, whose mean is nearest to each count y."""
         return np.clip((y / self.n - self.q0) / (self.q1 - self.q0) * self.everybody, 0, self.everybody)
 
     def surprise(self, y: _Floats, m: _Floats) -> _Floats:
-        """T(y; m), the two shapes broadcast. For every m it falls until y = mu(m), then rises."""
+        """Returns T(y; m), the two shapes broadcast. For every m it falls until y = mu(m), then rises."""
         best = self.best(y)
         return _ratio((y - self.mean(m)) ** 2, self.variance(m)) - _ratio((y - self.mean(best)) ** 2, self.variance(best))
 
     def spectrum(self, m: _Floats, turn: NDArray[np.complex128]) -> NDArray[np.complex128]:
-        """E[turn^Y] for each m and turn, shape (m, turns)."""
+        """Returns E[turn^Y] for each m and turn, shape (m, turns)."""
         own, other = (np.log(1 - q + q * turn + 1e-300) for q in (self.q1, self.q0))
         if self.everybody == self.n:
             return np.asarray(np.exp(m[:, None] * own + (self.n - m[:, None]) * other))
@@ -109,12 +114,12 @@ class _Coins:
         return np.asarray(_hypergeometric(holders.T, m[:, None], self) @ np.exp(holders * own + (self.n - holders) * other))
 
 
-def _hypergeometric(drawn: _Floats, m: _Floats, coins: _Coins) -> _Floats:
-    """The chance that so many of the m holders are among the n that were asked, the two shapes broadcast."""
+def _hypergeometric(holders: _Floats, m: _Floats, coins: _Coins) -> _Floats:
+    """Returns the probability of each number of the m holders among the n that were asked, the two shapes broadcast."""
     rest, n = coins.everybody - m, coins.n
-    possible = (drawn <= m) & (n - drawn <= rest)
-    held, missed = np.where(possible, drawn, 0.0), np.where(possible, n - drawn, 0.0)
-    logs = _log_choose(m, held) + _log_choose(rest, missed) - _log_choose(np.float64(coins.everybody), np.float64(n))
+    possible = (holders <= m) & (n - holders <= rest)
+    capped, missed = np.where(possible, holders, 0.0), np.where(possible, n - holders, 0.0)
+    logs = _log_choose(m, capped) + _log_choose(rest, missed) - _log_choose(np.float64(coins.everybody), np.float64(n))
     return np.where(possible, np.exp(np.where(possible, logs, 0.0)), 0.0)
 
 
@@ -123,15 +128,15 @@ def _log_choose(n: _Floats | np.float64, k: _Floats | np.float64) -> _Floats:
 
 
 def _ratio(top: _Floats, bottom: _Floats) -> _Floats:
-    """0 / 0 is 0: where there is no variance the mean is certain."""
+    """Returns top / bottom, with 0 / 0 = 0: where there is no variance the mean is certain."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(top < _TIE**2, 0.0, top / bottom)
 
 
 def _largest(ones: int, coins: _Coins, alpha: float) -> int:
-    """The largest accepted m. That nearest to the estimate always is, so one is found.
+    """Returns the largest accepted m. The m nearest to the estimate is always accepted, so one exists.
 
-    Of very many m only some are looked at, evenly spaced; the limit is then that much further out.
+    If there are very many m, only evenly spaced ones are tested; the limit is then one step further out.
     """
     nearest, step = math.floor(coins.best(np.array(float(ones)))), max(1, coins.everybody // _MOST)
     m = np.append(np.arange(nearest, coins.everybody, step, dtype=np.float64), float(coins.everybody))
@@ -148,12 +153,12 @@ def _largest(ones: int, coins: _Coins, alpha: float) -> int:
 
 
 def _reach(variance: _Floats, minus_log: float) -> _Floats:
-    """A sum of independent bits strays at least this far to one side with a chance of at most exp(-minus_log) (Bernstein's inequality)."""
+    """Returns a distance that a sum of independent bits exceeds to one side with probability exp(-minus_log) at most (Bernstein)."""
     return np.asarray(minus_log / 3 + np.sqrt(minus_log**2 / 9 + 2 * variance * minus_log))
 
 
 def _p_values(ones: int, coins: _Coins, m: _Floats) -> _Floats:
-    """P(T(Y; m) >= T(ones; m)) for each m, shape (m,). A p-value is summed over the counts that are possible at all, shape (m, size)."""
+    """Returns P(T(Y; m) >= T(ones; m)) for each m, shape (m,), summed over the counts that are possible at all, shape (m, size)."""
     size = min(coins.n + 1, 2 * math.ceil(float(_reach(coins.loose_variance(m), _NEVER).max())) + 2)
     first = np.clip(np.floor(coins.mean(m)) - size // 2, 0, coins.n + 1 - size)
     y = first[:, None] + np.arange(size)
@@ -164,6 +169,6 @@ def _p_values(ones: int, coins: _Coins, m: _Floats) -> _Floats:
 
 
 def _chances(coins: _Coins, m: _Floats, size: int) -> _Floats:
-    """P(Y mod size = r) for each m and r, shape (m, size), by the inverse Fourier transform of what generates Y."""
+    """Returns P(Y mod size = r) for each m and r, shape (m, size), by the inverse Fourier transform of the generating function of Y."""
     turn = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
     return np.asarray(np.fft.irfft(coins.spectrum(m, turn), size, axis=1))

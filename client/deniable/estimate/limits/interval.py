@@ -1,4 +1,4 @@
-"""Which interval is wanted: how sure it is to be, by which method, and about whom."""
+"""Requested confidence interval: its level, method and target."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Interval:
-    """confidence: the chance that limits hold the truth, above 0 and below 1. method: of a single share's limits; see `share`.
+    """A request for confidence limits. Raises EstimateError that names the wrong keyword.
 
-    target: "population", of which the respondents are a random sample, or "respondents", those who answered. Public functions take
-    the three as keywords of these names and make this of them, which is where they are checked. Raises EstimateError, naming the
-    keyword.
-    everybody: how many answered the survey, where devices drew who is asked this; 0 where all were. rounding: of the answers' variance,
-    the part that may be rounding to a grid, from 0 to 1. Both say what more than coins is random about the respondents.
-    df: degrees of freedom of the errors, finite where few clusters, or the reports themselves, tell them. wider: how many times too small
-    such errors tend to be.
+    Public functions take confidence, method and target as keywords of these names, and check them by making this object.
+
+    Attributes:
+        confidence: The probability that the limits enclose the truth, above 0 and below 1.
+        method: The method of a single share's limits; see `share`.
+        target: "population", with the respondents a random sample of it, or "respondents", the people who answered.
+        everybody: How many people answered the survey, if devices drew the questions; 0 if all were asked.
+        rounding: The part of the answers' variance that may be rounding to a grid, from 0 to 1.
+        df: Degrees of freedom of the errors; finite if few clusters, or the reports themselves, determine them.
+        wider: The factor by which such errors tend to be too small.
     """
 
     confidence: float = 0.95
@@ -53,49 +56,59 @@ class Interval:
 
     @property
     def alpha(self) -> float:
-        """The chance that limits miss the truth."""
+        """The probability that the limits miss the truth."""
         return 1 - self.confidence
 
     @property
     def quantile(self) -> float:
-        """How many standard errors a limit is away: t with P(|T| > t) = alpha, for Student's T with df degrees of freedom; else normal.
+        """The distance of a limit in standard errors: t with P(|T| > t) = alpha for Student's T with df degrees of freedom, else normal.
 
-        Where errors tend to be too small, so many times as far.
+        It is multiplied by `wider`, where errors tend to be too small.
         """
         return -self.wider * float(
             scipy.special.ndtri(self.alpha / 2) if math.isinf(self.df) else scipy.special.stdtrit(self.df, self.alpha / 2)
         )
 
-    def told_by(self, weights: NDArray[np.float64]) -> Interval:
-        """The same for a mean whose error the reports themselves tell; weights: one a report. Without them see `told_by_all`."""
+    def for_weights(self, weights: NDArray[np.float64]) -> Interval:
+        """Returns the interval of a mean whose error is estimated from the reports themselves; weights: one a report.
+
+        See `for_reports` without weights.
+        """
         total, squares = float(weights.sum()), float((weights**2).sum())
         left = 1 - 2 * float((weights**3).sum()) / (total * squares) + squares / total**2
-        return self._told(squares**2 / float((weights**4).sum()), left)
+        return self._with_estimated_error(squares**2 / float((weights**4).sum()), left)
 
-    def told_by_all(self, n: int) -> Interval:
-        """The same for n reports that count alike: Student's t with n - 1 degrees of freedom, and errors sqrt(n / (n - 1)) times wider."""
-        return self._told(n, 1 - 1 / n)
+    def for_reports(self, n: int) -> Interval:
+        """Returns the interval for n equally weighted reports: Student's t with n - 1 degrees of freedom.
 
-    def _told(self, worth: float, left: float) -> Interval:
-        """left: of a variance, what is left about the reports' own mean. One report tells no error, and counts as two."""
+        Errors are sqrt(n / (n - 1)) times wider.
+        """
+        return self._with_estimated_error(n, 1 - 1 / n)
+
+    def _with_estimated_error(self, worth: float, left: float) -> Interval:
+        """Returns the interval with estimated errors. One report counts as two.
+
+        left: the part of a variance left about the reports' own mean.
+        """
         return replace(self, df=max(worth - 1, 1.0), wider=max(left, 0.5) ** -0.5)
 
     def sampling(self, n: int) -> float:
-        """The part of the answers' own variance that an estimate from n reports has beside its coins, from 0 to 1.
+        """Returns the part of the answers' own variance that an estimate from n reports has besides the coins, from 0 to 1.
 
-        All of it for a population. For the respondents (N - n) / (N - 1), where n of the N were drawn without replacement (W. Cochran,
+        It is 1 for a population. For the respondents it is (N - n) / (N - 1), if n of the N were drawn without replacement (W. Cochran,
         "Sampling Techniques" (1977), section 2.6), and of the rest as much as rounding may be.
         """
         if self.target == "population":
             return 1.0
-        drawn = (self.everybody - n) / (self.everybody - 1) if self.everybody > n else 0.0
-        return drawn + (1 - drawn) * self.rounding
+        sampled = (self.everybody - n) / (self.everybody - 1) if self.everybody > n else 0.0
+        return sampled + (1 - sampled) * self.rounding
 
 
 def confidence_of(alpha: float | None, confidence: float | None, usual: float) -> float:
-    """Returns the confidence that is asked for, by itself or as the chance alpha of missing the truth; `usual` where neither is.
+    """Returns the requested confidence, given directly or as the probability alpha of missing the truth; else `usual`.
 
-    Raises EstimateError for both at once, and for a number that is not above 0 and below 1.
+    Raises:
+        EstimateError: Both are given, or a number is not above 0 and below 1.
     """
     if alpha is not None and confidence is not None:
         raise EstimateError(f"alpha and confidence must not be given together, got {alpha!r} and {confidence!r}")
@@ -109,10 +122,14 @@ def confidence_of(alpha: float | None, confidence: float | None, usual: float) -
 
 
 def require_confidence(alpha: float | None, confidence: float | None, own: float, instead: str) -> None:
-    """Raises EstimateError where limits of another confidence are asked for than there are. instead: what has such."""
-    asked = confidence_of(alpha, confidence, own)
-    if not math.isclose(asked, own, rel_tol=0, abs_tol=1e-9):
-        raise EstimateError(f"confidence must be {own:g}, which these limits have, got {asked:g}; {instead}")
+    """Requires the confidence that limits have. instead: the call that offers other levels.
+
+    Raises:
+        EstimateError: Another confidence is requested.
+    """
+    item = confidence_of(alpha, confidence, own)
+    if not math.isclose(item, own, rel_tol=0, abs_tol=1e-9):
+        raise EstimateError(f"confidence must be {own:g}, which these limits have, got {item:g}; {instead}")
 
 
 def _confidence(value: Any) -> float:

@@ -14,7 +14,7 @@ from deniable.estimate.limits.roots import root
 
 
 def limits(ones: int, n: int, lowest: float, highest: float, alpha: float) -> tuple[float, float]:
-    """The limits of the rate, lowest <= low < high <= highest, for `ones` of n and an error probability alpha."""
+    """Returns the limits of the rate, lowest <= low < high <= highest, for `ones` of n and an error probability alpha."""
     drop = float(scipy.special.chdtri(1, alpha)) / 2
     best = min(max(ones / n, lowest), highest)
     high = upper(ones, n, best, highest, drop)
@@ -23,14 +23,14 @@ def limits(ones: int, n: int, lowest: float, highest: float, alpha: float) -> tu
 
 
 def upper(ones: int, n: int, best: float, highest: float, drop: float) -> float:
-    """The rate in [best, highest] at which the log-likelihood is `drop` below its value at `best`; else highest."""
+    """Returns the rate in [best, highest] at which the log-likelihood is `drop` below its value at `best`; else highest."""
     if _fall(ones, n, best, highest) <= drop:
         return highest
     return root(lambda rate: _fall(ones, n, best, rate) - drop, best, highest, xtol=1e-15)
 
 
 def _fall(ones: int, n: int, best: float, rate: float) -> float:
-    """Log-likelihood at best less that at rate >= best, written so that it does not cancel for large n."""
+    """Returns the log-likelihood at best less the one at rate >= best, without cancellation for large n."""
     step = rate - best
     if step == 0:
         return 0.0

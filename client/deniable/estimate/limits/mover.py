@@ -2,7 +2,7 @@
 
     d = a - b,   low = d - sqrt((a - a_low)^2 + (b_high - b)^2),   high = d + sqrt((a_high - a)^2 + (b - b_low)^2)
 
-and of any sum of weights times independent estimates, each of which moves to that of its limits which makes the sum less, or more.
+and of any weighted sum of independent estimates: each moves to the limit that makes the sum smaller, or larger.
 
 Sources: G. Zou and A. Donner, "Construction of confidence limits about effect measures", Statistics in Medicine 27 (2008); of sums: G. Zou,
 W. Huang and X. Zhang, Comput. Stat. Data Anal. 53 (2009). Each side brings its own limits, exact ones where it has such, so a small group
@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 
 class Side(NamedTuple):
-    """An estimate and its confidence limits. cut: how far its error reaches at least towards a limit that may be cut, (below, above)."""
+    """An estimate and its confidence limits. cut: the least reach of its error towards a limit that may be clipped, (below, above)."""
 
     estimate: float
     low: float
@@ -36,23 +36,23 @@ class Side(NamedTuple):
 
 
 def contrast(sides: Sequence[Side], weights: Sequence[float]) -> tuple[float, float]:
-    """The limits of a weighted sum of independent sides whose limits have one confidence, which is that of the result."""
+    """Returns the limits of a weighted sum of independent sides whose limits all have the confidence of the result."""
     middle = sum(weight * side.inside for side, weight in zip(sides, weights, strict=True))
     return middle - _step(sides, [-weight for weight in weights]), middle + _step(sides, weights)
 
 
 def _step(sides: Sequence[Side], weights: Sequence[float]) -> float:
-    """How far the weighted sum may rise."""
+    """Returns how far the weighted sum may rise."""
     ways = []
     for side, weight in zip(sides, weights, strict=True):
         distance = side.high - side.inside if weight > 0 else side.inside - side.low
         ways.append((abs(weight) * distance, abs(weight) * max(distance, side.cut[weight > 0])))
-    free, left, found = [(most, reach) for most, reach in ways if most > 0], 1.0, 0.0
+    free, left, result = [(most, reach) for most, reach in ways if most > 0], 1.0, 0.0
     while free:
         whole = math.hypot(*(reach for _, reach in free))
-        held = [(most, reach) for most, reach in free if most * whole < math.sqrt(left) * reach**2 * (1 - 1e-12)]
-        if not held:
-            return found + math.sqrt(left) * whole
-        found, left = found + sum(most for most, _ in held), max(0.0, left - sum((most / reach) ** 2 for most, reach in held))
-        free = [one for one in free if one not in held]
-    return found
+        capped = [(most, reach) for most, reach in free if most * whole < math.sqrt(left) * reach**2 * (1 - 1e-12)]
+        if not capped:
+            return result + math.sqrt(left) * whole
+        result, left = result + sum(most for most, _ in capped), max(0.0, left - sum((most / reach) ** 2 for most, reach in capped))
+        free = [one for one in free if one not in capped]
+    return result

@@ -1,8 +1,8 @@
-"""P-values of several tests at once: adjusted so that what is below a level holds of all of them.
+"""Multiple testing: p-values adjusted for several tests at once.
 
 Holm: the chance that any true hypothesis is rejected is at most the level, however the tests depend on each other (S. Holm, Scand. J. Stat.
-6 (1979)). Benjamini and Hochberg: of what is rejected, the expected part that is true is at most the level, if the tests are independent
-or depend on each other positively (J. R. Stat. Soc. B 57 (1995)). Bonferroni: what limits that hold together agree with.
+6 (1979)). Benjamini and Hochberg: the expected part of true hypotheses among the rejected ones is at most the level, if the tests are
+independent or depend on each other positively (J. R. Stat. Soc. B 57 (1995)). Bonferroni: what limits that hold together agree with.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 
 
 def bonferroni(p_values: Sequence[float | None]) -> list[float | None]:
-    """Each times how many there are; None is no test, stays None and does not count."""
+    """Returns each p-value times the number of tests; None is no test, stays None and does not count."""
     tests = sum(p is not None for p in p_values)
     return [None if p is None else min(1.0, tests * p) for p in p_values]
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """The least times how many there are, the next times one less, and none below one that was less before. None: as in `bonferroni`."""
+    """Returns Holm's p-values: the smallest times the number of tests, the next times one less, never falling. None: as in `bonferroni`."""
     tests = [i for i, p in enumerate(p_values) if p is not None]
     order = sorted(tests, key=lambda i: float(p_values[i] or 0.0))
     stepped = [(len(order) - step) * float(p_values[i] or 0.0) for step, i in enumerate(order)]
@@ -27,7 +27,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """The i-th least times how many there are over i, and none above one that was larger before. None: as in `bonferroni`."""
+    """Returns Benjamini and Hochberg's p-values: the i-th smallest times the number of tests over i, never falling.
+
+    None: as in `bonferroni`.
+    """
     tests = [i for i, p in enumerate(p_values) if p is not None]
     order = sorted(tests, key=lambda i: -float(p_values[i] or 0.0))
     stepped = [len(order) / (len(order) - step) * float(p_values[i] or 0.0) for step, i in enumerate(order)]
@@ -35,10 +38,10 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def _placed(order: Sequence[int], values: Sequence[float], size: int) -> list[float | None]:
-    found: list[float | None] = [None] * size
+    result: list[float | None] = [None] * size
     for i, value in zip(order, values, strict=False):
-        found[i] = value
-    return found
+        result[i] = value
+    return result
 
 
 ADJUSTED = ("p_value", "p_bonferroni", "p_holm", "p_bh")
@@ -46,10 +49,10 @@ ADJUSTED = ("p_value", "p_bonferroni", "p_holm", "p_bh")
 
 
 def adjusted(p_values: Sequence[float | None], twins: Sequence[int] | None = None) -> list[tuple[float | None, ...]]:
-    """For each test its p-value and the three adjusted ones, as `ADJUSTED` names them.
+    """Returns each test's p-value and its three adjusted ones, in the order of `ADJUSTED`.
 
-    twins: for each test the place of the one that it repeats, or its own: of two options the second is the first one's mirror image, and
-    must not count twice.
+    twins: for each test the index of the one that it repeats, or its own. The second of two options mirrors the first, and must not count
+    twice.
     """
     places = list(range(len(p_values))) if twins is None else list(twins)
     own = [p if places[i] == i else None for i, p in enumerate(p_values)]

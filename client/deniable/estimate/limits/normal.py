@@ -1,4 +1,4 @@
-"""What an estimate with normal errors says: limits that respect what is possible, ratios, and tests."""
+"""Estimates with normal errors: limits within the possible range, ratios, and hypothesis tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.origin import Origin
 from deniable.estimate.present.figures import p_value
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 
 _Floats = NDArray[np.float64]
@@ -41,14 +41,14 @@ class HypothesisTest(Tabular):
     reference: str = ""
 
     def tables(self) -> tuple[Table, ...]:
-        """One row, and the warning below."""
+        """Returns one row, with the warning below."""
         marks = footnotes([self.warning])
         by = self.reference or "chi-squared"
         cells = (self.what, f"{self.statistic:.4g}", f"{self.df}", p_value(self.p_value), by, marks.get(self.warning, ""))
-        return (Table("", ("hypothesis", "chi-squared", "df", "p", "p by", ""), (cells,), told(marks)),)
+        return (Table("", ("hypothesis", "chi-squared", "df", "p", "p by", ""), (cells,), footnote_lines(marks)),)
 
     def records(self) -> tuple[Table, ...]:
-        """`test`: the fields above."""
+        """Returns one row named `test`, with the fields above."""
         return (Table("test", tuple(one.name for one in fields(self)), (astuple(self),)),)
 
     def __str__(self) -> str:
@@ -63,8 +63,8 @@ class Estimate(Tabular):
 
     what: in words. n: reports. estimate: never clipped, so chance can take it out of its range. std_error: of the
     estimate. low, high: limits, within the range that is possible. target: "population" or "respondents". warning: why the limits may
-    hold the truth less often than `confidence` says (see `few`), or empty. origin: whose reports it comes from, where that is known; it is
-    no part of what is compared or written.
+    hold the truth less often than `confidence` says (see `few`), or empty. origin: whose reports it comes from, if known; it is
+    neither compared nor written.
     """
 
     what: str
@@ -79,22 +79,22 @@ class Estimate(Tabular):
     origin: Origin | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def tables(self) -> tuple[Table, ...]:
-        """One row, and the warning below."""
+        """Returns one row, with the warning below."""
         marks = footnotes([self.warning])
         cells = (self.what, f"{self.n:,}", f"{self.estimate:z.4g}", f"{self.std_error:.3g}", f"{self.low:z.4g} – {self.high:z.4g}")
         about = (f"{100 * self.confidence:g}% interval · target: {self.target}",)
         header = ("figure", "reports", "estimate", "std error", "interval", "")
-        return (Table("", header, ((*cells, marks.get(self.warning, "")),), told(marks), about),)
+        return (Table("", header, ((*cells, marks.get(self.warning, "")),), footnote_lines(marks), about),)
 
     def records(self) -> tuple[Table, ...]:
-        """`estimate`: the fields above."""
+        """Returns one row named `estimate`, with the fields above."""
         names = tuple(one.name for one in fields(self) if one.compare)
         return (Table("estimate", names, (tuple(getattr(self, name) for name in names),)),)
 
     def test(self, value: float = 0.0) -> HypothesisTest:
         """Tests whether the truth is `value`, from both sides, by the estimate's distance in standard errors."""
-        found = chi_squared(f"{self.what} is {value:g}", ((self.estimate - value) / self.std_error) ** 2, 1)
-        return replace(found, warning=self.warning)
+        result = chi_squared(f"{self.what} is {value:g}", ((self.estimate - value) / self.std_error) ** 2, 1)
+        return replace(result, warning=self.warning)
 
     def __str__(self) -> str:
         limits = f"{100 * self.confidence:g}% {self.low:z.4g} to {self.high:z.4g}"
@@ -104,39 +104,39 @@ class Estimate(Tabular):
 
 @dataclass(frozen=True)
 class ClusterEstimate(Estimate):
-    """An estimate whose error is told by few clusters, or by the reports themselves. df, wider: as in `Interval`."""
+    """An estimate whose error comes from few clusters, or from the reports themselves. df, wider: as in `Interval`."""
 
     df: float = math.inf
     wider: float = 1.0
 
     def test(self, value: float = 0.0) -> HypothesisTest:
         """Tests whether the truth is `value`, from both sides, by Student's t, whose square is the statistic over `wider` squared."""
-        found = super().test(value)
-        square = found.statistic / self.wider**2
+        result = super().test(value)
+        square = result.statistic / self.wider**2
         by = f"t {math.sqrt(square):.4g} with {self.df:.6g} df"
-        return replace(found, p_value=float(scipy.special.fdtrc(1, self.df, square)), reference=by)
+        return replace(result, p_value=float(scipy.special.fdtrc(1, self.df, square)), reference=by)
 
 
 def chi_squared(what: str, statistic: float, df: int) -> HypothesisTest:
-    """The test whose statistic is chi-squared with df degrees of freedom under its hypothesis."""
+    """Returns the test whose statistic is chi-squared with df degrees of freedom under its hypothesis."""
     return HypothesisTest(what, float(statistic), df, float(scipy.special.chdtrc(df, statistic)))
 
 
-def by_f(found: HypothesisTest, f: float, first: float, second: float) -> HypothesisTest:
+def by_f(test: HypothesisTest, f: float, first: float, second: float) -> HypothesisTest:
     """Returns the test with the p-value of F = f with so many degrees of freedom; by chi-squared where the second are infinite."""
     if math.isinf(second):
         by = f"chi-squared {first * f:.4g} with {first:.4g} df"
-        return replace(found, p_value=float(scipy.special.chdtrc(first, first * f)), reference=by)
+        return replace(test, p_value=float(scipy.special.chdtrc(first, first * f)), reference=by)
     by = f"F {f:.4g} with {first:.4g} and {second:.6g} df"
-    return replace(found, p_value=float(scipy.special.fdtrc(first, second, f)), reference=by)
+    return replace(test, p_value=float(scipy.special.fdtrc(first, second, f)), reference=by)
 
 
 def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: float, highest: float) -> tuple[_Floats, _Floats]:
-    """Confidence limits of values in [lowest, highest] from estimates with normal errors, std_error > 0; any shape.
+    """Returns confidence limits of values in [lowest, highest] from estimates with normal errors, std_error > 0; any shape.
 
-    Feldman-Cousins, as for single shares, here for a normal estimate: all values whose p-value is above 1 - confidence. Away from
-    the ends of the range that is the Wald interval; near them it covers as often, with limits inside the range and never
-    without a width. Below 75% confidence the constrained likelihood-ratio interval, since that promise needs it.
+    Feldman-Cousins, as for single shares, here for a normal estimate: all values whose p-value is above 1 - confidence. Away from the
+    ends of the range this is the Wald interval; near them it covers as often, with limits inside the range and always with a width. Below
+    75% confidence it is the constrained likelihood-ratio interval, since a width cannot be kept otherwise.
     """
     # an end that is far away changes nothing, and may be infinite
     start = np.maximum(lowest, np.minimum(estimate, highest) - _FAR * std_error)
@@ -156,7 +156,7 @@ def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: flo
 
 
 def _outermost_accepted(x: _Floats, top: _Floats, best: _Floats, outer: _Floats, alpha: float) -> _Floats:
-    """Bisection between `best`, which is accepted, and `outer`: the p-value falls on either side of best."""
+    """Searches by bisection between `best`, which is accepted, and `outer`: the p-value falls on either side of best."""
     inside = np.where(_p_value(x, top, outer) > alpha, outer, best)
     for _ in range(_HALVINGS):
         middle = (inside + outer) / 2
@@ -166,9 +166,9 @@ def _outermost_accepted(x: _Floats, top: _Floats, best: _Floats, outer: _Floats,
 
 
 def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
-    """The chance, if `value` in [0, top] is true, that a standard normal estimate about it is no likelier than x, relative to the best.
+    """Returns the probability, if `value` in [0, top] is true, that a standard normal estimate is no likelier than x, relative to the best.
 
-    Twice that log ratio is (x - value)^2 inside [0, top], and (x - value)^2 - x^2 = value (value - 2x) below 0; so on top, mirrored.
+    Twice that log ratio is (x - value)^2 inside [0, top], and (x - value)^2 - x^2 = value (value - 2x) below 0; above top, mirrored.
     """
     above = top - value
     drop = np.where(x < 0, value * (value - 2 * x), np.where(x > top, above * (2 * x - value - top), (x - value) ** 2))
@@ -182,7 +182,7 @@ def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
 
 
 def limited(what: str, n: int, value: float, variance: float, interval: Interval, bounds: tuple[float, float]) -> Estimate:
-    """An estimate of that variance, with the limits above; where few clusters tell it, as many times wider as Student's t says."""
+    """Returns an estimate of this variance with the limits above; wider by Student's t if few clusters determine the variance."""
     std_error = math.sqrt(variance)
     low, high = limits(np.array(value), np.array(std_error * stretch(interval)), interval.confidence, *bounds)
     return estimated(what, n, value, std_error, (float(low), float(high)), interval)
@@ -191,13 +191,13 @@ def limited(what: str, n: int, value: float, variance: float, interval: Interval
 def estimated(
     what: str, n: int, value: float, std_error: float, limits: tuple[float, float], interval: Interval, warning: str = ""
 ) -> Estimate:
-    """An estimate with these limits, which knows the degrees of freedom of its error."""
+    """Returns an estimate with these limits, and with the degrees of freedom of its error."""
     fields = (what, n, value, std_error, *limits, interval.confidence, interval.target, warning)
     return Estimate(*fields) if math.isinf(interval.df) else ClusterEstimate(*fields, interval.df, interval.wider)
 
 
 def stretch(interval: Interval) -> float:
-    """How many times wider limits are than those of a normal error: 1, unless few clusters tell the error."""
+    """Returns how many times wider limits are than with a normal error: 1, unless few clusters determine the error."""
     return interval.quantile / normal_quantile(interval.alpha)
 
 
@@ -210,16 +210,19 @@ def ratio(
     bounds: tuple[float, float],
     sides: tuple[_Floats, _Floats] | None = None,
 ) -> Estimate:
-    """A ratio of two estimates, parts = (over, under), whose covariance has shape (2, 2).
+    """Returns a ratio of two estimates, parts = (over, under), whose covariance has shape (2, 2).
 
-    Limits: all x within bounds with T(x) - T(best) <= z^2 for T(x) = (over - x under)^2 / Var(over - x under), where `best` is
-    the ratio moved into the bounds (E. Fieller, J. R. Stat. Soc. B 16 (1954), if nothing bounds x). sides: other covariances, for the
-    lower and the upper limit. Standard error: delta method. Where `under` is not clearly above 0, a limit may be a bound, and a warning
-    says so. Raises EstimateError where `under` is not above 0, since then there is no ratio.
+    Limits: all x within bounds with T(x) - T(best) <= z^2 for T(x) = (over - x under)^2 / Var(over - x under), where `best` is the ratio
+        moved
+    into the bounds (E. Fieller, J. R. Stat. Soc. B 16 (1954), if nothing bounds x). Standard error: delta method. If `under` is not clearly
+    above 0, a limit may be a bound, and a warning says so. sides: other covariances, for the lower and the upper limit.
+
+    Raises:
+        EstimateError: `under` is not above 0, so there is no ratio.
     """
     over, under = parts
     if min(covariance[0, 0], covariance[1, 1]) < 0:  # digits are lost where epsilon is about 10^-8
-        raise EstimateError(f"{what}: the reports say so little that its error cannot be told; a larger epsilon is needed")
+        raise EstimateError(f"{what}: its error cannot be computed from so little information; use a larger epsilon")
     z, error = interval.quantile, math.sqrt(covariance[1, 1])
     if under <= 0:
         raise EstimateError(
@@ -240,24 +243,24 @@ def ratio(
 
 
 def _unbounded(limits: tuple[float, float], bounds: tuple[float, float]) -> str:
-    """What to say of a ratio whose denominator may be 0."""
+    """Returns the warning about a ratio whose denominator may be 0."""
     if limits == bounds:
         return "its denominator is not clearly above 0: the reports exclude nothing that is possible"
     return "its denominator is not clearly above 0: the reports bound it on one side only" if set(limits) & set(bounds) else ""
 
 
 def _spread(x: float, covariance: _Floats) -> float:
-    """Var(over - x under)."""
+    """Returns Var(over - x under)."""
     return float(covariance[0, 0] - 2 * x * covariance[0, 1] + x * x * covariance[1, 1])
 
 
 def _beyond(best: float, parts: tuple[float, float], covariance: _Floats) -> float:
-    """T(best): 0 where the ratio is possible, and best is the ratio itself."""
+    """Returns T(best): 0 where the ratio is possible, and best is the ratio itself."""
     return 0.0 if best == parts[0] / parts[1] else (parts[0] - best * parts[1]) ** 2 / _spread(best, covariance)
 
 
 def _ratio_polynomial(parts: tuple[float, float], covariance: _Floats, drop: float) -> tuple[float, float, float]:
-    """The coefficients of (over - x under)^2 - drop Var(over - x under), the highest power first."""
+    """Returns the coefficients of (over - x under)^2 - drop Var(over - x under), the highest power first."""
     over, under = parts
     return (
         float(under**2 - drop * covariance[1, 1]),
@@ -267,7 +270,7 @@ def _ratio_polynomial(parts: tuple[float, float], covariance: _Floats, drop: flo
 
 
 def _around(best: float, polynomial: tuple[float, float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-    """The stretch about `best`, within the bounds, on which a quadratic polynomial is not positive."""
+    """Returns the interval about `best`, within the bounds, on which a quadratic polynomial is not positive."""
     a, b, c = polynomial
     if a <= 0 and b * b < 4 * a * c:  # nowhere positive
         return bounds

@@ -1,4 +1,4 @@
-"""Origin of a figure: whose reports it comes from, so that figures of the same people are never taken for independent ones."""
+"""Origin of an estimate: which reports it uses, so that dependent estimates are never treated as independent."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from deniable.errors import EstimateError
 class Origin:
     """Where a figure comes from.
 
-    people: Marks of the sets of reports that it rests on; two figures with a common mark are of the same people.
+    people: Marks of the sets of reports that it uses; two figures with a common mark are of the same people.
     survey: The digest of the survey, or empty.
     group, by_hand: The part of the survey's reports, as in `Results`.
-    question, option: What the figure is of; option is empty for a mean, question for a figure of several.
+    question, option: The subject of the figure; option is empty for a mean, question for a figure of several questions.
     clusters: The clusters that the people were drawn in, where a sample says so.
     level: The confidence of the figure's own limits, where these hold together with others at a lower one.
     """
@@ -32,12 +32,16 @@ class Origin:
 
     @property
     def words(self) -> str:
-        """Returns what the figure is of, as a call would name it."""
+        """The figure's subject, as a call would name it."""
         return f"{self.question} = {self.option}" if self.option else f"the mean of {self.question}" if self.question else "another figure"
 
 
 def require_independent(origins: Sequence[Origin | None]) -> None:
-    """Raises EstimateError, with what to call instead, where two figures are of the same people, or of people of the same clusters."""
+    """Requires figures of different people, and of different clusters.
+
+    Raises:
+        EstimateError: Two figures share people or clusters; the message names the call to use instead.
+    """
     for one, other in combinations([origin for origin in origins if origin is not None], 2):
         if one.people & other.people:
             raise EstimateError(
@@ -46,7 +50,7 @@ def require_independent(origins: Sequence[Origin | None]) -> None:
         if is_part(one, other):
             group = one.group if one.group is not None else other.group
             raise EstimateError(
-                f"figures must be of different people, got those of group {group} and of all groups, of which it is one; compare the group "
+                f"figures must be of different people, got group {group} and all groups, which include it; compare the group "
                 "with the others: Analysis.compare(whole.tally - group.tally, question)"
             )
         if common := sorted(one.clusters & other.clusters):
@@ -62,11 +66,11 @@ def is_part(one: Origin, other: Origin) -> bool:
 
 
 def together(origins: Sequence[Origin | None]) -> Origin | None:
-    """Returns the origin of a figure that is made of others, None where nothing is known of any."""
-    known = [origin for origin in origins if origin is not None]
-    if not known:
+    """Returns the origin of a figure computed from others, or None if none of them has one."""
+    present = [origin for origin in origins if origin is not None]
+    if not present:
         return None
-    people, clusters = (frozenset[str]().union(*parts) for parts in ([one.people for one in known], [one.clusters for one in known]))
+    people, clusters = (frozenset[str]().union(*parts) for parts in ([one.people for one in present], [one.clusters for one in present]))
     return Origin(people, clusters=clusters)
 
 

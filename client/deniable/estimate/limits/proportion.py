@@ -1,4 +1,4 @@
-"""The share of one category, from the number of reports in which its bit was set."""
+"""Confidence interval of a proportion: the share of one category, from the number of reports with its bit set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from deniable.estimate.limits.interval import DEFAULT_METHOD, METHODS, Interval
 EXACT_UP_TO = 10_000  # reports; above, the default interval is one for large n, constrained to [0, 1] like the exact one
 RARE_UP_TO = 200_000  # the same where a set or an unset bit is so rare that n is not yet large
 RARE = 25  # expected bits of that kind
-EXACT_DRAWN_UP_TO = 500  # reports of those whom devices drew from the respondents; each count of holders is then tried by itself
+EXACT_DRAWN_UP_TO = 500  # reports of respondents drawn by their devices; each count of holders is then tried by itself
 
 _Limits = Callable[[int, int, float, float, float], tuple[float, float]]
 """Of ones, n, two rates and an error probability: limits for a rate between the two."""
@@ -36,10 +36,14 @@ _FOR_LARGE_N = {"population": "likelihood-ratio", "respondents": "constrained-sc
 class Share:
     """An estimated share of one category.
 
-    ones, n: reports with the bit set, and all reports. estimate: unbiased and never clipped, so chance can take it
-    below 0 or above 1. std_error: its standard error, with n (not n - 1) in the denominator, and never below that of
-    the coins alone. low, high: confidence
-    limits, in [0, 1] for every method but "wald". method: the one really used. target: whose share it is.
+    Attributes:
+        ones, n: Reports with the bit set, and all reports.
+        estimate: Unbiased and never clipped, so chance can take it below 0 or above 1.
+        std_error: Its standard error, with n (not n - 1) in the denominator, and never below the error of the coins alone.
+        low, high: Confidence limits, in [0, 1] for every method but "wald".
+        confidence: The confidence of the limits.
+        method: The method used.
+        target: "population" or "respondents".
     """
 
     ones: int
@@ -84,7 +88,7 @@ def share(
 
 
 def proportion(ones: int, n: int, q0: float, q1: float, interval: Interval) -> Share:
-    """As `share`, of rates that are known to keep its rules. Raises EstimateError for counts that do not."""
+    """Estimates a share as `share` does, from rates that keep its rules. Raises EstimateError for counts that do not."""
     ones, n = _counts(ones, n)
     gap, rate, sampling = q1 - q0, ones / n, interval.sampling(n)
     confidence, target = interval.confidence, interval.target
@@ -104,11 +108,11 @@ def proportion(ones: int, n: int, q0: float, q1: float, interval: Interval) -> S
 
 
 def _really_used(interval: Interval, n: int, rarest: float) -> tuple[str, str]:
-    """Whose limits, and by which method: one for large n where the default one would take too long.
+    """Returns the target and method of the limits: a method for large n where the default would take too long.
 
-    What rounding alone makes random about the respondents is a sum of independent chances, and no such sum spreads more than a
-    population's count (W. Hoeffding, Ann. Math. Stat. 27 (1956)), so they get a population's limits; and so do many who were drawn, where
-    limits for large n would fail.
+    The randomness of rounding alone, of the respondents, is a sum of independent chances, and no such sum spreads more than a population's
+    count (W. Hoeffding, Ann. Math. Stat. 27 (1956)), so they get a population's limits. So do many who were drawn, where limits for large n
+    would fail.
     """
     whose = interval.target if interval.sampling(n) < 1 else "population"
     method = interval.method if interval.method in METHODS[whose] else DEFAULT_METHOD

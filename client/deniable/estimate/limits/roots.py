@@ -1,4 +1,4 @@
-"""Where a function is 0. scipy's optimizers take as long to load as all else that estimates need, so they come when one is asked for."""
+"""Root finding. scipy's optimizers take as long to load as the rest of the estimator's imports, so they are loaded on first use."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ XTOL = 2e-12
 
 
 def root(function: Callable[..., Any], low: float, high: float, *, args: tuple[Any, ...] = (), xtol: float = XTOL) -> float:
-    """Where `function(x, *args)` is 0, for x from low to high, to within xtol, by Brent's method (1973).
+    """Returns an x from low to high at which `function(x, *args)` is 0, to within xtol, by Brent's method (1973).
 
-    Raises ValueError where the function has the same sign at both ends.
+    Raises:
+        ValueError: The function has the same sign at both ends.
     """
     from scipy.optimize import brentq
 

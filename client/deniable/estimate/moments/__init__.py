@@ -1,1 +1,1 @@
-"""From a tally, or from reports, to the moments of the true answers: what the coins are inverted with, and what may be asked of them."""
+"""Moments of the true answers, unbiased, from a tally or from reports; and which estimates each question type allows."""

@@ -1,7 +1,7 @@
-"""What may be said of what: the figures that hold for a kind of question. All others are refused, with the reason.
+"""Applicability of each estimate to each kind of question. All others are refused, with the reason.
 
-A number on a grid is rounded at random to one of two levels before its coins are tossed. That keeps its mean right, and that of its product
-with another answer; all that bends it (a quantile, a square, a category of its own) would be that of the rounded numbers.
+A number on a grid is rounded at random to one of two levels before it is randomized. This keeps its mean right, and the mean of its product
+with another answer. Nonlinear figures (a quantile, a square, a category of its own) would describe the rounded numbers instead.
 """
 
 from __future__ import annotations
@@ -42,45 +42,60 @@ LEVELS_NOTE = (
 
 
 def on_grid(question: Question) -> bool:
-    """Whether a question is a number that is rounded at random to a level of its grid. Named bins are categories."""
+    """Returns whether a question is a number that is rounded at random to a level of its grid. Named bins are categories."""
     return question.rounds
 
 
 def require_shares(figure: str, question: Question, option: str | None = None, instead: str = "") -> None:
-    """Raises EstimateError, with the reason, for a figure of the shares of a number's levels, where its reports are no levels.
+    """Requires a question whose categories have shares.
 
-    option: the only category that the figure is of. instead: what there is of the mean.
+    Args:
+        figure: The name of the figure, for the message.
+        question: The question.
+        option: The only category that the figure uses, if any.
+        instead: The figure that is available for the mean.
+
+    Raises:
+        EstimateError: The question is a number whose reports hold its mean only.
     """
     if isinstance(question.channel, Window) and (option is None or option not in question.shared):
         raise EstimateError(
-            f"{figure}: there is none of {question.id}, a number whose reports tell its mean only; {instead}a survey can name `bins` or "
-            "`levels`, whose shares are estimated like a choice's"
+            f"{figure}: {question.id} has none, since the reports of such a number hold its mean only; {instead}a survey can "
+            "name `bins` or `levels`, whose shares are estimated like a choice's"
         )
 
 
 def require(figure: str, numbers: Collection[str]) -> None:
-    """Raises EstimateError, with the reason, for a figure that does not hold where these numbers on a grid are in it."""
+    """Requires a figure that holds for numbers on a grid, if there are any.
+
+    Raises:
+        EstimateError: The figure does not hold for them; the message has the reason.
+    """
     if numbers and not _OF_NUMBERS[figure]:
         raise EstimateError(
-            f"{figure}: there is none of {' and '.join(numbers)}, a number whose answers are rounded at random to a grid, since it would "
-            "be that of the rounded numbers; its mean is right, and a number with named bins, or a scale, can be analysed like any choice"
+            f"{figure}: {' and '.join(numbers)} has none, since its answers are rounded at random to a grid and it would "
+            "describe the rounded numbers; its mean is right, and a number with named bins, or a scale, can be analysed like any choice"
         )
 
 
 def require_of(figure: str, survey: Survey, names: Iterable[str]) -> None:
-    """The same for items of a survey by their ids."""
-    wanted = set(names)
-    require(figure, [item.id for item in survey.items if item.id in wanted and on_grid(item)])
+    """Requires a figure that holds for these items of a survey, as `require` does."""
+    target = set(names)
+    require(figure, [item.id for item in survey.items if item.id in target and on_grid(item)])
 
 
 def require_linear(question: Question, scores: NDArray[np.float64]) -> None:
-    """As `require_even`, of a question's scores (nan: left out), if it is a number on a grid."""
+    """Requires evenly spaced scores, as `require_even` does, if the question is a number on a grid; nan: left out."""
     if on_grid(question):
         require_even(question.id, scores[: len(question.scores or ())])
 
 
 def require_even(name: str, levels: NDArray[np.float64]) -> None:
-    """Raises EstimateError unless the scores of a number's levels (nan: left out) rise by the same with each step, as the numbers do."""
+    """Requires that the scores of a number's levels (nan: left out) rise by the same amount with each step, as the numbers do.
+
+    Raises:
+        EstimateError: The scores are not evenly spaced.
+    """
     straight = np.linspace(levels[0], levels[-1], len(levels))
     if not np.allclose(levels, straight, rtol=0, atol=1e-9 * max(1.0, float(np.abs(levels).max()))):
         raise EstimateError(

@@ -1,4 +1,4 @@
-"""Where a question's bits are in a record and in a tally, its implied last bit included."""
+"""Counts of a question's bits in records and in a tally, including the implied last bit."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _marks = count()
 
 
 def people_of(tally: Tally) -> frozenset[str]:
-    """Returns the marks of the reports that a tally has counted; the same tally has the same ones, as long as it is there.
+    """Returns the marks of the reports that a tally has counted; the same tally object always has the same marks.
 
-    Two tallies have different ones, even if their counts are equal, unless one was summed of the other by `summed`.
+    Two tallies have different ones, even if their counts are equal, unless `summed` added one to the other.
     """
     if "people" not in tally.__dict__:
         tally.__dict__["people"] = frozenset({f"{next(_marks)}-{tally.n}-{crc32(np.ascontiguousarray(tally.pairs).tobytes()):08x}"})
@@ -33,20 +33,20 @@ def people_of(tally: Tally) -> frozenset[str]:
 
 
 def summed(tallies: Collection[Tally]) -> Tally:
-    """Returns the tally of all of them, which remembers whose reports it has."""
-    found = Tally(sum(tally.n for tally in tallies), np.sum([tally.pairs for tally in tallies], axis=0))
-    found.__dict__["people"] = frozenset[str]().union(*map(people_of, tallies))
-    return found
+    """Returns the sum of tallies, with the marks of all their reports."""
+    result = Tally(sum(tally.n for tally in tallies), np.sum([tally.pairs for tally in tallies], axis=0))
+    result.__dict__["people"] = frozenset[str]().union(*map(people_of, tallies))
+    return result
 
 
 def find(survey: Survey, name: str) -> tuple[Question, slice]:
-    """The question of that id and its stored bits. Raises EstimateError."""
+    """Returns the question with this id and its stored bits. Raises EstimateError."""
     place = place_of(survey, name)
     return place.item, place.bits
 
 
 def place_of(survey: Survey, name: str) -> Field:
-    """The place of the item of that id. Raises EstimateError."""
+    """Returns the record field of the item with this id. Raises EstimateError."""
     try:
         return survey.record.field(name)
     except (KeyError, TypeError):  # TypeError: of what is no text, and may be unhashable
@@ -55,16 +55,17 @@ def place_of(survey: Survey, name: str) -> Field:
 
 
 def option_index(question: Question, option: str) -> int:
-    """The category of that label. Raises EstimateError."""
+    """Returns the index of the category with this label. Raises EstimateError."""
     if option not in question.categories:
         raise UnknownNameError.of(f"the option must be one of question {question.id}", option, question.categories)
     return question.categories.index(option)
 
 
 def counts(survey: Survey, tally: Tally, name: str) -> tuple[Question, int, NDArray[np.int64]]:
-    """The question, the reports of those who were asked it, and how many of these have each of its bits set, shape (outputs,).
+    """Returns the question, the number n of reports that were asked it, and how many of these have each bit set, shape (outputs,).
 
-    Raises EstimateError.
+    Raises:
+        EstimateError: The question is unknown, or the counts are impossible for n reports.
     """
     place = place_of(survey, name)
     n = _reports(survey, tally, place)
@@ -76,7 +77,7 @@ def counts(survey: Survey, tally: Tally, name: str) -> tuple[Question, int, NDAr
 
 
 def pair_counts(survey: Survey, tally: Tally, a: str, b: str) -> tuple[tuple[Question, Question], int, NDArray[np.int64]]:
-    """Both questions, the reports of those who were asked both, and how many of these have bits i of a and j of b set."""
+    """Returns both questions, the number of reports that were asked both, and how many of these have bits i of a and j of b set."""
     first, second = place_of(survey, a), place_of(survey, b)
     if a == b:
         raise EstimateError(f"the two questions must differ, got {a} twice")
@@ -91,29 +92,33 @@ def pair_counts(survey: Survey, tally: Tally, a: str, b: str) -> tuple[tuple[Que
 
 
 def bits_of(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> tuple[list[Question], list[NDArray[np.bool_]]]:
-    """The questions and all bits of each, shape (n, outputs), from unpacked reports, shape (n, record_bits). Raises EstimateError.
+    """Returns the questions and all bits of each, shape (n, outputs), from unpacked reports, shape (n, record_bits).
 
-    Where the survey asks a sample, n are those who were asked all of them; `asked` says which.
+    If devices draw the questions, n counts the reports that were asked all of these; `asked` says which. Raises EstimateError.
     """
     if bits.ndim != 2 or bits.shape[1] != survey.record.bits:
         raise EstimateError(f"bits must have {survey.record.bits} columns, as survey {survey.id} has, got the shape {bits.shape}")
     bits = bits[asked(survey, bits, names)]
     if not len(bits):
         raise EstimateError("bits must hold at least 1 report, got 0: without reports there is no estimate")
-    found = [place_of(survey, name) for name in names]
-    stored = [bits[:, place.bits] for place in found]
-    implied = [part.sum(axis=1) < place.item.d for place, part in zip(found, stored, strict=True)]
-    return [place.item for place in found], [np.column_stack([part, last]) for part, last in zip(stored, implied, strict=True)]
+    result = [place_of(survey, name) for name in names]
+    stored = [bits[:, place.bits] for place in result]
+    implied = [part.sum(axis=1) < place.item.d for place, part in zip(result, stored, strict=True)]
+    return [place.item for place in result], [np.column_stack([part, last]) for part, last in zip(stored, implied, strict=True)]
 
 
 def asked(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.bool_]:
-    """Which reports are of people who were asked all of these questions, shape (n,)."""
+    """Returns whether each report was asked all of these questions, shape (n,)."""
     masks = [place.mask for place in (place_of(survey, name) for name in names) if place.mask is not None]
     return np.asarray(bits[:, masks].all(axis=1))
 
 
 def check(survey: Survey, tally: Tally) -> None:
-    """Raises EstimateError unless the tally has this survey's bits, and counts of each pair of them that n reports can have."""
+    """Requires a tally with this survey's bits, and with counts of each pair of bits that n reports can have.
+
+    Raises:
+        EstimateError: The tally is of another survey, or its counts contradict each other.
+    """
     bits = survey.record.bits
     if tally.pairs.shape != (bits, bits):
         raise EstimateError(f"the tally must have {bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
@@ -137,7 +142,7 @@ def _among(tally: Tally, bits: slice, mask: int | None) -> NDArray[np.int64]:
 
 
 def _reports(survey: Survey, tally: Tally, *places: Field) -> int:
-    """How many reports answer all of these questions."""
+    """Returns how many reports answer all of these questions."""
     check(survey, tally)
     masks = [place.mask for place in places if place.mask is not None]
     n = int(tally.pairs[masks[0], masks[-1]]) if masks else tally.n
@@ -148,7 +153,7 @@ def _reports(survey: Survey, tally: Tally, *places: Field) -> int:
 
 
 def count_together(parts: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-    """How many reports have bit i of the first question, j of the second, .. all set."""
+    """Counts the reports with bit i of the first question, j of the second, and so on, all set."""
     shape = tuple(part.shape[1] for part in parts)
     rows = math.prod(shape[:-1])
     total = np.zeros((rows, shape[-1]), dtype=np.int64)

@@ -1,6 +1,6 @@
-"""Any design as a matrix: P[i, j] = P(report i | true answer j), shape (k, k) or, one per respondent, (n, k, k).
+"""Design matrix of any randomization: P[i, j] = P(report i | true answer j), shape (k, k) or, one per respondent, (n, k, k).
 
-A column is what happens to one true answer, so columns add to 1.
+A column holds the probabilities for one true answer, so columns add to 1.
 """
 
 from __future__ import annotations
@@ -21,28 +21,33 @@ _ROUNDING = 1e-6  # of a column's sum, where probabilities are written with few 
 
 
 def checked_matrix(matrix: Any, k: int | None = None) -> _Floats:
-    """The matrix as floats. Raises EstimateError unless it is square, of probabilities, its columns add to 1, and it can be inverted.
+    """Returns the matrix as floats.
 
-    matrix: shape (k, k), or (n, k, k) for one per respondent. k: the number of categories it must have.
+    Args:
+        matrix: Shape (k, k), or (n, k, k) for one per respondent.
+        k: The number of categories that it must have.
+
+    Raises:
+        EstimateError: The matrix is not square, has other numbers than probabilities, has a column that does not add to 1, or cannot be
+            inverted.
     """
     try:
-        found = np.asarray(matrix, dtype=np.float64)
+        result = np.asarray(matrix, dtype=np.float64)
     except (TypeError, ValueError):
         raise EstimateError("the design's matrix must be numbers in rows of equal length") from None
-    if found.ndim not in (2, 3) or found.shape[-1] != found.shape[-2] or found.shape[-1] < 2 or not found.size:
-        raise EstimateError(f"the design's matrix must have as many rows as columns, 2 or more, got shape {found.shape}")
-    if k is not None and found.shape[-1] != k:
-        raise EstimateError(f"the design's matrix must have {k} rows and columns, one per category, got {found.shape[-1]}")
-    if not ((found >= 0) & (found <= 1)).all():
+    if result.ndim not in (2, 3) or result.shape[-1] != result.shape[-2] or result.shape[-1] < 2 or not result.size:
+        raise EstimateError(f"the design's matrix must have as many rows as columns, 2 or more, got shape {result.shape}")
+    if k is not None and result.shape[-1] != k:
+        raise EstimateError(f"the design's matrix must have {k} rows and columns, one per category, got {result.shape[-1]}")
+    if not ((result >= 0) & (result <= 1)).all():
         raise EstimateError("the design's matrix must hold probabilities from 0 to 1")
-    sums = found.sum(axis=-2)
+    sums = result.sum(axis=-2)
     if np.abs(sums - 1).max() > _ROUNDING:
         worst = sums.flat[np.abs(sums - 1).argmax()]
         raise EstimateError(f"the columns of the design's matrix, P(report | true answer), must add to 1, got {worst:g}")
-    condition = float(np.max(np.linalg.cond(found)))
+    condition = float(np.max(np.linalg.cond(result)))
     if not condition <= MAX_CONDITION:
         raise EstimateError(
-            "the design's matrix must tell the true answers apart: its condition number must be "
-            f"at most {MAX_CONDITION:g}, got {condition:g}"
+            f"the design's matrix must separate the true answers: its condition number must be at most {MAX_CONDITION:g}, got {condition:g}"
         )
-    return found
+    return result

@@ -1,7 +1,7 @@
-"""Pseudo-answers: what one report says about the true answer, and the moments that the channel gives them.
+"""Pseudo-answers: unbiased values of one report for the true answer, and their moments under the channel.
 
-A report's bits b become u_i = (b_i - phi) / (theta - phi), which is 1 on average for the own category and 0 for each other. Through a
-window they become another linear function of the bits with these means (`output_values.inverse`).
+A report's bits b become u_i = (b_i - phi) / (theta - phi), which is 1 on average for the respondent's own category and 0 for each other.
+Through a window they become another linear function of the bits with these means (`output_values.inverse`).
 Questions are randomized independently, so given the true answers the pseudo-answers of two questions are independent, and a
 product of them is 1 on average in the respondent's own cell and 0 elsewhere.
 
@@ -25,10 +25,10 @@ _Floats = NDArray[np.float64]
 
 
 def invert(rates: NDArray[np.floating], channels: Sequence[Channel]) -> _Floats:
-    """The mean product of pseudo-answers in each cell, from the rates at which that cell's bits are all set.
+    """Returns the mean product of pseudo-answers in each cell, from the rates at which all bits of the cell are set.
 
-    All bits of each question are needed: they add to d, which stands in for the constant term. Axes before those of the questions
-    tell surveys apart.
+    All bits of each question are needed: they add to d, which replaces the constant term. Axes before the axes of the questions are
+        surveys.
     """
     shares = np.asarray(rates, dtype=np.float64)
     for axis, channel in enumerate(channels, start=-len(channels)):
@@ -41,7 +41,7 @@ def invert(rates: NDArray[np.floating], channels: Sequence[Channel]) -> _Floats:
 
 
 def score_of_bits(scores: _Floats, channel: Channel) -> _Floats:
-    """What each set bit of a report adds to its sum of scores times pseudo-answers, shape (outputs,); d bits are set."""
+    """Returns what each set bit of a report adds to its sum of scores times pseudo-answers, shape (outputs,); d bits are set."""
     if isinstance(channel, Window):
         return np.asarray(scores @ inverse(channel))
     phi, gap = float(channel.phi), float(channel.theta - channel.phi)
@@ -49,7 +49,7 @@ def score_of_bits(scores: _Floats, channel: Channel) -> _Floats:
 
 
 def squares(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
-    """E[(u_i v_j ..)^2] in each cell i, j, .., if the true answers have these joint shares; same shape."""
+    """Returns E[(u_i v_j ..)^2] in each cell i, j, .., if the true answers have these joint shares; same shape."""
     moments = shares
     for axis, channel in enumerate(channels):
         own, other, _, _ = second_moments(channel)
@@ -58,7 +58,7 @@ def squares(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
 
 
 def cell_moments(shares: _Floats, channels: Sequence[Channel]) -> tuple[float, _Floats]:
-    """E[(u_i v_j ..)^2] in a cell for those whose true answers are in it, one number, and for all others, same shape as shares."""
+    """Returns E[(u_i v_j ..)^2] in a cell for true answers in it, one number, and for all others, same shape as shares."""
     inside = math.prod(second_moments(channel)[0] for channel in channels)
     likely = possible(shares)
     rest = np.maximum(1 - likely, 1e-12)
@@ -67,7 +67,7 @@ def cell_moments(shares: _Floats, channels: Sequence[Channel]) -> tuple[float, _
 
 
 def products(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
-    """E[(u_i v_j ..) (u_i' v_j' ..)] for every two cells, shape shares.shape twice over."""
+    """Returns E[(u_i v_j ..) (u_i' v_j' ..)] for every two cells, shape shares.shape twice over."""
     moments = shares
     for channel in channels:
         moments = _pairs(np.moveaxis(moments, 0, -1), channel)
@@ -76,14 +76,14 @@ def products(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
 
 
 def possible(shares: _Floats) -> _Floats:
-    """Estimated shares, which add to 1, made possible ones: the nearest that are not below 0 and add to 1, same shape."""
+    """Returns the nearest possible shares, not below 0 and adding to 1, to estimated shares that add to 1; same shape."""
     return each_possible(shares.ravel()).reshape(shares.shape)
 
 
 def each_possible(shares: _Floats) -> _Floats:
-    """The same of the shares along the last axis, survey by survey.
+    """Returns the nearest possible shares along the last axis, survey by survey.
 
-    The same is taken off each that stays above 0 (M. Held, P. Wolfe and H. Crowder, Math. Program. 6 (1974)), so that large ones
+    The same amount is subtracted from each that stays above 0 (M. Held, P. Wolfe and H. Crowder, Math. Program. 6 (1974)), so large shares
     hardly change.
     """
     ordered = -np.sort(-shares, axis=-1)
@@ -95,10 +95,10 @@ def each_possible(shares: _Floats) -> _Floats:
 
 
 def covariance(shares: _Floats, channels: Sequence[Channel], sampling: float) -> _Floats:
-    """The covariance of one report's products of pseudo-answers, shape (cells, cells); divide by n for their means.
+    """Returns the covariance of one report's products of pseudo-answers, shape (cells, cells); divide by n for their means.
 
     shares: as estimated. sampling: the part of the answers' own variance that counts, as in `Interval.sampling`: 1 for a population, 0
-    where only the coins are random.
+    if only the coins are random.
     """
     cells = shares if sampling == 1 else possible(shares)
     answers = (1 - sampling) * np.diag(cells.ravel()) + sampling * np.outer(cells, cells)
@@ -106,7 +106,7 @@ def covariance(shares: _Floats, channels: Sequence[Channel], sampling: float) ->
 
 
 def covariances(shares: _Floats, channel: Channel, sampling: float = 1.0) -> _Floats:
-    """The same of one question's pseudo-answers, survey by survey, shape (.., k, k) for possible shares of shape (.., k)."""
+    """Returns the covariances of one question's pseudo-answers, survey by survey, shape (.., k, k) for possible shares of shape (.., k)."""
     answers = sampling * shares[..., :, None] * shares[..., None, :]
     diagonal = np.arange(channel.k)
     answers[..., diagonal, diagonal] += (1 - sampling) * shares
@@ -114,9 +114,9 @@ def covariances(shares: _Floats, channel: Channel, sampling: float = 1.0) -> _Fl
 
 
 def variances(shares: _Floats, channels: Sequence[Channel], sampling: float) -> _Floats:
-    """The diagonal of `covariance`, same shape as shares, but never less than the coins alone give.
+    """Returns the diagonal of `covariance`, same shape as shares, but never less than the coins alone give.
 
-    For the coins alone unbiased, and never less than they give whatever people answer.
+    For the coins alone it is unbiased, and never less than they give for any answers.
     """
     coins = squares(shares, channels) - shares
     if not sampling:
@@ -126,14 +126,14 @@ def variances(shares: _Floats, channels: Sequence[Channel], sampling: float) -> 
 
 
 def _least_coins(channels: Sequence[Channel]) -> float:
-    """The least variance of a product of pseudo-answers in one cell, given the true answers: those of the cell itself, or others."""
+    """Returns the least variance of a product of pseudo-answers in one cell, given the true answers, in the cell or outside it."""
     moments = [second_moments(channel)[:2] for channel in channels]
-    each = [math.prod(chosen) for chosen in product(*moments)]  # the first is that of the cell itself
+    each = [math.prod(chosen) for chosen in product(*moments)]  # the first is of the cell itself
     return min(each[0] - 1, *each[1:])
 
 
 def variance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], sampling: float) -> float:
-    """The variance of one report's sum of weights times products of pseudo-answers; not below that of the coins alone.
+    """Returns the variance of one report's sum of weights times products of pseudo-answers; not below the variance of the coins alone.
 
     Estimated shares outside [0, 1] can make the plain formula too small, even negative; the truth never is.
     """
@@ -142,9 +142,9 @@ def variance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], 
 
 
 def covariance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], sampling: float) -> _Floats:
-    """The covariance of one report's sums of weights times products of pseudo-answers, shape (m, m) for weights of shape (m, cells).
+    """Returns the covariance of one report's sums of weights times products of pseudo-answers.
 
-    No sum of theirs varies less than by the coins alone.
+    Its shape is (m, m) for weights of shape (m, cells). No sum varies less than by the coins alone.
     """
     coins: _Floats = weights @ covariance(shares, channels, 0.0) @ weights.T
     if not sampling:
@@ -153,9 +153,9 @@ def covariance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel]
 
 
 def reported_covariance(weights: _Floats, channel: Window, ones: NDArray[np.int64], n: int) -> _Floats:
-    """The same of one question through a window, for a population: that of what the reports themselves add, since each has one output.
+    """Returns the covariance of one question's sums through a window, for a population, from the reports themselves: each has one output.
 
-    As if one more report had come, any output alike, so that it is never 0.
+    One more report is added, spread evenly over all outputs, so that the covariance is never 0.
     """
     rates = (ones + 1 / channel.outputs) / (n + 1)
     added = weights @ inverse(channel)
@@ -164,15 +164,17 @@ def reported_covariance(weights: _Floats, channel: Window, ones: NDArray[np.int6
 
 
 def at_least(coins: _Floats, plain: _Floats) -> _Floats:
-    """A covariance, shape (m, m), made one in which nothing varies less than by the coins alone: what it has beyond them is
-    projected onto the matrices that can be a covariance."""
+    """Returns a covariance, shape (m, m), with no variance below the coins' alone.
+
+    The excess over the coins is projected onto the matrices that can be a covariance.
+    """
     values, vectors = np.linalg.eigh(plain - coins)
     beyond: _Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
     return coins + beyond
 
 
 def _pairs(weights: _Floats, channel: Channel) -> _Floats:
-    """The sum over x of weights[.., x] E[u_i u_j | x], shape (.., k, k)."""
+    """Returns the sum over x of weights[.., x] E[u_i u_j | x], shape (.., k, k)."""
     if isinstance(channel, Window):
         reported = weights @ np.array(channel.chances, dtype=np.float64)
         return np.asarray((inverse(channel) * reported[..., None, :]) @ inverse(channel).T)
@@ -187,7 +189,7 @@ def _pairs(weights: _Floats, channel: Channel) -> _Floats:
 
 @lru_cache(maxsize=256)
 def second_moments(channel: Channel) -> tuple[float, float, float, float]:
-    """E[u_i u_j | x] for i = j = x, for i = j other than x, for x one of i and j, and for x neither; not of a window."""
+    """Returns E[u_i u_j | x] for i = j = x, for i = j other than x, for x one of i and j, and for x neither; not of a window."""
     if isinstance(channel, Window):
         raise TypeError("a window's outputs are not alike, so four moments do not say what they are")
     k, d, theta, phi = channel.k, channel.d, channel.theta, channel.phi

@@ -1,7 +1,7 @@
-"""Shares that could be true: none below 0, adding to 1, and nearer to the truth than the unbiased estimate.
+"""Shrinkage estimates of shares: none below 0, adding to 1, and nearer to the truth than the unbiased estimate.
 
-Two or three categories: the nearest point of the simplex; for two, that is maximum likelihood. So it is of more categories where all
-of them are clearly above 0, since nothing is cut off then and shrinking gains nothing: the unbiased estimate itself. Else:
+Two or three categories: the nearest point of the simplex; for two, this is maximum likelihood. More categories that are all clearly above 0
+get it too, since nothing is cut off then and shrinking gains nothing: the unbiased estimate itself. Else:
 an empirical Bayes estimate, which learns from all of them whether small estimates are mostly noise, as no estimate
 can in fewer than three dimensions (C. Stein, Proc. Third Berkeley Symp. 1, 1956). docs/reference/methods.md has the
 derivation, benchmarks/adjusted.py measures it.
@@ -34,7 +34,7 @@ _NODES, _WEIGHTS = (np.array(x) / 2 for x in np.polynomial.legendre.leggauss(48)
 
 
 def adjusted(ones: NDArray[np.int64] | _Floats, n: float, phi: float, theta: float) -> _Floats:
-    """The shares of one question's k categories, shape (k,), from the counts of all its k bits in n >= 1 reports.
+    """Returns the adjusted shares of one question's k categories, shape (k,), from the counts of all its k bits in n >= 1 reports.
 
     phi, theta: P(bit set | another category), P(bit set | this category).
     """
@@ -50,7 +50,7 @@ def adjusted(ones: NDArray[np.int64] | _Floats, n: float, phi: float, theta: flo
 
 
 def _nearest_on_simplex(point: _Floats) -> _Floats:
-    """The vector of shares >= 0 that add to 1 of least Euclidean distance: all lowered alike, none below 0."""
+    """Returns the shares >= 0 that add to 1 at the least Euclidean distance: all lowered alike, none below 0."""
     falling = np.sort(point)[::-1]
     lowered = (np.cumsum(falling) - 1) / np.arange(1, len(point) + 1)
     shares: _Floats = np.maximum(point - lowered[falling > lowered][-1], 0.0)
@@ -59,20 +59,20 @@ def _nearest_on_simplex(point: _Floats) -> _Floats:
 
 
 def _variances(rates: _Floats) -> _Floats:
-    """Variances of independent variables that, given their sum, vary as the bits of one report do.
+    """Returns variances of independent variables that, given their sum, vary as the bits of one report do.
 
-    Given the sum a variance v_i becomes v_i - v_i^2 / sum(v); that must be f_i (1 - f_i). For d = 1 the answer is f
+    Given the sum a variance v_i becomes v_i - v_i^2 / sum(v); this must be f_i (1 - f_i). For d = 1 the answer is f
     itself: Poisson counts, given their total, are multinomial.
     """
-    wanted = rates * (1 - rates)
-    v = wanted
+    target = rates * (1 - rates)
+    v = target
     for _ in range(100):  # contracts: its slope is 2 v_i / sum(v) less a mean of such terms
-        v = wanted + v**2 / v.sum()
+        v = target + v**2 / v.sum()
     return v
 
 
 def _posterior_mean(estimate: _Floats, variance: _Floats) -> _Floats:
-    """The mean over all concentrations, each weighted by how likely it makes the estimates."""
+    """Returns the mean over all concentrations, each weighted by how likely it makes the estimates."""
     a = _CONCENTRATIONS[len(estimate) * _CONCENTRATIONS >= 1]  # below 1/k the prior would expect a single category
     evidence, means = zip(*(_given_concentration(estimate, variance, concentration) for concentration in a), strict=True)
     weights = np.exp(np.array(evidence) - max(evidence))
@@ -81,9 +81,9 @@ def _posterior_mean(estimate: _Floats, variance: _Floats) -> _Floats:
 
 
 def _given_concentration(estimate: _Floats, variance: _Floats, a: float) -> tuple[float, _Floats]:
-    """log P(estimates | a) up to a constant, and the shares' posterior mean under Dirichlet(a), which adds to 1.
+    """Returns log P(estimates | a) up to a constant, and the shares' posterior mean under Dirichlet(a), which adds to 1.
 
-    Finds the tilt by Newton's method, kept in a bracket: the sum of the means falls as the tilt grows.
+    The tilt is found by Newton's method within a bracket: the sum of the means falls as the tilt grows.
     """
     k, tilt, low, high = len(estimate), 0.0, -np.inf, np.inf
     for _ in range(_STEPS):
@@ -101,9 +101,9 @@ def _given_concentration(estimate: _Floats, variance: _Floats, a: float) -> tupl
 
 
 def _tilted(estimate: _Floats, variance: _Floats, a: float, tilt: float) -> tuple[_Floats, _Floats, _Floats]:
-    """Log mass, mean and variance of each density p^(a-1) exp(-(p - u)^2 / 2v - tilt p) over p > 0, shape (k,) each.
+    """Returns log mass, mean and variance of each density p^(a-1) exp(-(p - u)^2 / 2v - tilt p) over p > 0, shape (k,) each.
 
-    Gauss-Legendre in y = p^a, which takes the pole at 0 away, over all p where the density is above exp(-32) of its
+    Gauss-Legendre in y = p^a, which removes the pole at 0, over all p where the density is above exp(-32) of its
     peak. The first sixteenth has nodes of its own: for a small a it holds nearly all of y.
     """
     middle = estimate - tilt * variance

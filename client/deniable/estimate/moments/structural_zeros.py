@@ -1,9 +1,10 @@
-"""Pairs of answers that cannot be: whoever was not shown a question sent no answer to it. That takes noise off all other pairs.
+"""Structural zeros: impossible pairs of answers to branched questions, removed to reduce the noise of all other pairs.
 
-Estimates of such pairs are noise alone, and it goes together with the noise of the others. With S the covariance of the cells' estimates
-p and Z the impossible cells, p - S_Z S_ZZ^-1 p_Z has the least variance of all that are linear and right on average, and is 0 in Z:
-generalised least squares, for many reports as precise as maximum likelihood over the possible pairs (A. Aitken, Proc. R. Soc. Edinb. 55
-(1935)). S depends a little on the shares; it is taken half-way between shares that are as even as can be and those that were estimated.
+Respondents who were not shown a question sent no answer to it. Estimates of such pairs are noise alone, correlated with the noise of the
+others. With S the covariance of the cells' estimates p and Z the impossible cells, p - S_Z S_ZZ^-1 p_Z has the least variance of all
+unbiased linear estimates, and is 0 in Z: generalised least squares, for many reports as precise as maximum likelihood over the possible
+pairs (A. Aitken, Proc. R. Soc. Edinb. 55 (1935)). S depends a little on the shares; it is taken half-way between shares that are as even
+as can be and the estimated ones.
 """
 
 from __future__ import annotations
@@ -23,27 +24,27 @@ _Floats = NDArray[np.float64]
 
 
 def impossible(survey: Survey, a: str, b: str, complete: bool = False) -> NDArray[np.bool_]:
-    """Which pairs of answers to two items cannot be, shape (k_a, k_b): those in which one was answered that the other one hid.
+    """Returns which pairs of answers to two items are impossible, shape (k_a, k_b): an answer to one item that the other item hid.
 
-    complete: whether everybody answered what they were shown. Devices do not see to that, so it is an assumption.
+    complete: whether everybody answered what they were shown. Devices do not enforce it, so it is an assumption.
     """
     first, second = (survey.record.field(name).item for name in (a, b))
-    found = np.zeros((first.k, second.k), dtype=bool)
+    result = np.zeros((first.k, second.k), dtype=bool)
     if all(_question_of(survey, item).show_if is None for item in (first, second)):
-        return found
-    for item, known, cells in ((second, first, found), (first, second, found.T)):
+        return result
+    for item, present, cells in ((second, first, result), (first, second, result.T)):
         if (show_if := _question_of(survey, item).show_if) is None:
             continue
-        for answer in range(known.k):
-            if not _may_hold(survey, show_if, known, answer):
+        for answer in range(present.k):
+            if not _may_hold(survey, show_if, present, answer):
                 cells[answer, :-1] = True
-            elif complete and _holds(survey, show_if, known, answer):
+            elif complete and _holds(survey, show_if, present, answer):
                 cells[answer, -1] = True
-    return found
+    return result
 
 
 def removal(shares: _Floats, channels: Sequence[Channel], zeros: NDArray[np.bool_]) -> _Floats:
-    """What estimated cells, in row-major order, are multiplied by to be without the noise of the impossible ones, shape (cells, cells)."""
+    """Returns the matrix that removes the noise of impossible cells from estimated cells in row-major order, shape (cells, cells)."""
     even = np.where(zeros, 0.0, 1.0)
     even /= np.maximum(even.sum(axis=1, keepdims=True), 1.0)  # each answer to the first as common, and to the second where it can be
     even /= even.sum()
@@ -53,33 +54,33 @@ def removal(shares: _Floats, channels: Sequence[Channel], zeros: NDArray[np.bool
     spread = pseudo_answers.covariance((even + likely) / 2, channels, 1.0)
     inside = np.flatnonzero(zeros.ravel())
     slopes = np.linalg.solve(spread[np.ix_(inside, inside)], spread[inside]).T
-    found = np.eye(zeros.size)
-    found[:, inside] -= slopes
-    found[inside] = 0.0
-    return found
+    result = np.eye(zeros.size)
+    result[:, inside] -= slopes
+    result[inside] = 0.0
+    return result
 
 
-def _may_hold(survey: Survey, show_if: ShowIf, known: Question, answer: int) -> bool:
-    """Whether a condition may hold for somebody with this answer to an item."""
+def _may_hold(survey: Survey, show_if: ShowIf, other: Question, answer: int) -> bool:
+    """Returns whether a condition may hold for a respondent with this answer to an item."""
     if not isinstance(show_if, Condition):
         join = all if show_if.word == "all" else any
-        return join(_may_hold(survey, part, known, answer) for part in show_if.parts)
-    asked = next(question for question in survey.questions if question.id == show_if.question)
-    if known.id == asked.id:
-        return known.categories[answer] in show_if.options
-    if asked.labels and known.id in _ids(asked) and answer:  # this option of a multiple choice was not chosen
-        return any(f"{asked.id}[{option}]" != known.id for option in show_if.options)
-    return asked.show_if is None or asked.id == _question_of(survey, known).id or _may_hold(survey, asked.show_if, known, answer)
+        return join(_may_hold(survey, part, other, answer) for part in show_if.parts)
+    item = next(question for question in survey.questions if question.id == show_if.question)
+    if other.id == item.id:
+        return other.categories[answer] in show_if.options
+    if item.labels and other.id in _ids(item) and answer:  # this option of a multiple choice was not chosen
+        return any(f"{item.id}[{option}]" != other.id for option in show_if.options)
+    return item.show_if is None or item.id == _question_of(survey, other).id or _may_hold(survey, item.show_if, other, answer)
 
 
-def _holds(survey: Survey, show_if: ShowIf, known: Question, answer: int) -> bool:
-    """Whether a condition holds for everybody with this answer to an item."""
+def _holds(survey: Survey, show_if: ShowIf, other: Question, answer: int) -> bool:
+    """Returns whether a condition holds for all respondents with this answer to an item."""
     if not isinstance(show_if, Condition):
         join = all if show_if.word == "all" else any
-        return join(_holds(survey, part, known, answer) for part in show_if.parts)
-    if known.id == show_if.question:
-        return known.categories[answer] in show_if.options
-    return answer == 0 and known.id in [f"{show_if.question}[{option}]" for option in show_if.options]
+        return join(_holds(survey, part, other, answer) for part in show_if.parts)
+    if other.id == show_if.question:
+        return other.categories[answer] in show_if.options
+    return answer == 0 and other.id in [f"{show_if.question}[{option}]" for option in show_if.options]
 
 
 def _question_of(survey: Survey, item: Question) -> Question:

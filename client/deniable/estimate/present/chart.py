@@ -1,4 +1,4 @@
-"""Estimates with their intervals as a picture: a panel for each table."""
+"""Charts of estimates with their intervals: a panel for each table."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _TICKS = [0, 0.25, 0.5, 0.75, 1]
 
 
 def chart(panels: Sequence[Table], title: str, subtitle: str) -> alt.VConcatChart:
-    """A panel for each table, which has the columns label, estimate, low, high, lowest and highest (the ends of the scale), and unit.
+    """Returns a chart with a panel for each table: columns label, estimate, low, high, lowest, highest (the ends of the scale), unit.
 
-    The scale is wider where an unbiased estimate lies outside. unit: "%" for shares of 1, else what the figures are in.
+    The scale is wider if an unbiased estimate lies outside. unit: "%" for shares of 1, else the unit of the figures.
     """
     heading, words = alt.Title(title, subtitle=subtitle, anchor="start"), in_words(panels, title, subtitle)
     return alt.VConcatChart(vconcat=[_panel(one) for one in panels], title=heading, description=words, spacing=24)
@@ -33,20 +33,20 @@ def chart(panels: Sequence[Table], title: str, subtitle: str) -> alt.VConcatChar
 
 def save(panels: Sequence[Table], title: str, subtitle: str, path: Path) -> None:
     """Writes the chart as SVG, with its description for screen readers, or as PNG in double size; no browser is needed."""
-    drawn = chart(panels, title, subtitle)
+    sampled = chart(panels, title, subtitle)
     if path.suffix.lower() == ".png":
-        drawn.save(str(path), scale_factor=2)
+        sampled.save(str(path), scale_factor=2)
         return
     text = io.StringIO()
-    drawn.save(text, format="svg")
+    sampled.save(text, format="svg")
     described = f'<svg role="img" aria-label="{escape(in_words(panels, title, subtitle), quote=True)}" '
     path.write_text(text.getvalue().replace("<svg ", described, 1), encoding="utf-8")
 
 
 def in_words(panels: Sequence[Table], title: str, subtitle: str) -> str:
-    """What the chart shows, for people who cannot see it."""
-    told = [_sentence(one.title, row) for one in panels for row in one.dicts()]
-    return " ".join([f"Estimates with intervals. {title}: {subtitle}.", *told])
+    """Returns the content of the chart in words, for people who cannot see it."""
+    message = [_sentence(one.title, row) for one in panels for row in one.dicts()]
+    return " ".join([f"Estimates with intervals. {title}: {subtitle}.", *message])
 
 
 def _sentence(name: str, row: dict[str, Any]) -> str:
@@ -67,7 +67,7 @@ def _panel(table: Table) -> alt.LayerChart:
     base = alt.Chart({"values": values}).encode(y=y, tooltip=tooltip)
     axis = alt.Axis(format="%", values=_TICKS) if shares else alt.Axis(format=",~g", tickCount=5)
     along = alt.X("low:Q", scale=scale, title=None, axis=axis)
-    # only the points speak to a screen reader, so that each option is told once
+    # only the points speak to a screen reader, so that each option is read once
     intervals = base.mark_rule(color=_COLOUR, strokeWidth=2, aria=False).encode(x=along, x2="high:Q")
     tick = base.mark_tick(color=_COLOUR, opacity=1, size=10, thickness=2, aria=False)
     caps = [tick.encode(x=alt.X(f"{end}:Q", scale=scale)) for end in ("low", "high")]

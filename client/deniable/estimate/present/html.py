@@ -1,4 +1,4 @@
-"""Tables in a notebook: plain HTML without scripts or styles from elsewhere; every text is escaped."""
+"""HTML tables for notebooks, without scripts or external styles; every text is escaped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from deniable.estimate.present.text import one_line
 
 
 def page(tables: Iterable[Table]) -> str:
-    """Titles, tables and notes."""
+    """Returns titles, tables and notes as HTML."""
     return f"<div>{''.join(_head(table) + _table(table) + _notes(table) for table in tables)}</div>"
 
 

@@ -1,4 +1,4 @@
-"""Records of plain fields as JSON has them: what a server, or a file, says they are is checked before anything is computed or printed."""
+"""Validation of plain records, as JSON has them, before anything is computed or printed from a server or a file."""
 
 from __future__ import annotations
 
@@ -24,23 +24,25 @@ _RULES: dict[type, tuple[str, Callable[[Any], bool]]] = {
 
 
 def record(kind: type[_T], given: Mapping[str, Any]) -> _T:
-    """A dataclass from the values of its fields. Raises EstimateError for a field that is missing, unknown, or of another kind.
+    """Returns a dataclass from the values of its fields. A field that is not compared is no part of a record.
 
-    A field that is not compared is no part of a record.
-    Fields of other types than text, number, whole number (a count), truth value and None are taken as they are.
+    Only fields of text, number, whole number (a count), truth value and None are checked.
+
+    Raises:
+        EstimateError: A field is missing, unknown, or of another kind.
     """
     try:
         if hidden := [name for name, field in kind.__dataclass_fields__.items() if not field.compare and name in given]:  # type: ignore[attr-defined]
             raise TypeError(f"unexpected key {hidden[0]}")
-        found = kind(**given)
+        result = kind(**given)
     except TypeError as error:
         raise EstimateError(f"{kind.__name__} must have the keys that to_dict gives: {error}") from None
     for name, types in _plain_fields(cast(Hashable, kind)).items():
-        value = getattr(found, name)
+        value = getattr(result, name)
         if not any(_RULES[one][1](value) for one in types):
             rule = " or ".join(_RULES[one][0] for one in types)
             raise EstimateError(f"{kind.__name__}.{name} must be {rule}, got {reprlib.repr(value)}")
-    return found
+    return result
 
 
 @cache

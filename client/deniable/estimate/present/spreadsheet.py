@@ -1,4 +1,4 @@
-"""Tables as CSV (RFC 4180) that no spreadsheet takes for formulas."""
+"""CSV output (RFC 4180) that spreadsheets do not read as formulas."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from deniable.estimate.present.table import Table
 
-_FORMULA = (*"=+-@＝＋－＠", "\t", "\r", "\n")  # what makes a spreadsheet read a cell's text as a formula, the wide ones in Japanese
+_FORMULA = (*"=+-@＝＋－＠", "\t", "\r", "\n")  # first characters of a formula, the wide ones in Japanese
 
 
 def written(tables: Sequence[Table], bom: bool) -> str:
-    """One header and the rows of all tables; a cell that a table does not have is empty, and so is a value that is missing.
+    """Returns CSV with one header and the rows of all tables; cells that a table does not have, and missing values, are empty.
 
-    Where there are several tables, the first column, `figure`, has their titles. Text that a spreadsheet would take for a formula gets a
+    If there are several tables, the first column, `figure`, has their titles. Text that a spreadsheet would read as a formula gets a
     leading apostrophe; numbers stay numbers, negative ones too. bom: begin with the byte order mark by which some spreadsheets
     recognise UTF-8.
     """

@@ -1,4 +1,4 @@
-"""The one form that all results take on their way to people, files and programs."""
+"""Table: the common form of all results on their way to people, files and programs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Table:
-    """title: one line above. columns: their names. rows: a cell for each column. notes: lines below. about: lines under the title.
+    """A table of results.
 
-    Cells are texts where people read them, and plain values (text, whole numbers, floats, None) where programs do. texts: how many of the
-    first columns are words, which stand on the left; numbers stand on the right.
+    Cells are texts for people, and plain values (text, whole numbers, floats, None) for programs.
+
+    Attributes:
+        title: One line above.
+        columns: The names of the columns.
+        rows: A cell for each column.
+        notes: Lines below.
+        about: Lines under the title.
+        texts: How many of the first columns are words, aligned left; numbers are aligned right.
     """
 
     title: str
@@ -22,15 +29,15 @@ class Table:
     texts: int = 1
 
     def dicts(self) -> list[dict[str, Any]]:
-        """The rows, each cell by its column's name."""
+        """Returns the rows, each cell by its column's name."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
 def footnotes(warnings: list[str]) -> dict[str, str]:
-    """A mark for each different warning that is not empty: [1], [2], .."""
+    """Returns a mark for each different warning that is not empty: [1], [2], .."""
     return {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(filter(None, warnings)), start=1)}
 
 
-def told(marks: dict[str, str]) -> tuple[str, ...]:
-    """The notes below a table whose cells carry these marks."""
+def footnote_lines(marks: dict[str, str]) -> tuple[str, ...]:
+    """Returns the notes below a table whose cells carry these marks."""
     return tuple(f"{mark} {warning}" for warning, mark in marks.items())

@@ -1,4 +1,4 @@
-"""What every result can do: print itself, show itself in a notebook, and become text, CSV, JSON, a workbook or a frame."""
+"""Base class of results: text, HTML, CSV, JSON, workbook and pandas output."""
 
 from __future__ import annotations
 
@@ -17,21 +17,27 @@ if TYPE_CHECKING:
 
 
 class Tabular(ABC):
-    """A result that is told in tables. Where a method takes a path it writes UTF-8 there, as in pandas, and else returns the text.
+    """A result in tables. Methods with a path write UTF-8 to it, as in pandas, and without one return the text.
 
     Writing raises OSError as `open` does.
     """
 
     @abstractmethod
     def tables(self) -> tuple[Table, ...]:
-        """For people: cells are texts, with units, and notes say what is to be said of them."""
+        """Returns tables for people: cells are texts, with units, and notes explain them."""
 
     @abstractmethod
     def records(self) -> tuple[Table, ...]:
-        """For programs: every figure as a plain value, unrounded, under the names that files and frames have; titles tell tables apart."""
+        """Returns tables for programs: every figure as a plain value, unrounded, under the column names of files and frames.
+
+        Titles identify the tables.
+        """
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types: the rows of each of `records` under its title. A limit that nothing bounds is None: JSON has no infinity."""
+        """Returns plain JSON types: the rows of each of `records` under its title.
+
+        An infinite limit is None, since JSON has no infinity.
+        """
         return {table.title: [{name: _bounded(cell) for name, cell in row.items()} for row in table.dicts()] for table in self.records()}
 
     @overload
@@ -39,7 +45,7 @@ class Tabular(ABC):
     @overload
     def to_table(self, path: str | Path) -> None: ...
     def to_table(self, path: str | Path | None = None) -> str | None:
-        """Aligned text for a terminal."""
+        """Returns aligned text for a terminal."""
         return _given(text.written(self.tables()), path)
 
     @overload
@@ -47,9 +53,9 @@ class Tabular(ABC):
     @overload
     def to_csv(self, path: str | Path, *, bom: bool = False) -> None: ...
     def to_csv(self, path: str | Path | None = None, *, bom: bool = False) -> str | None:
-        """One line for each row of `records` under one header (RFC 4180).
+        """Returns one line for each row of `records` under one header (RFC 4180).
 
-        A missing value is an empty cell. Text that a spreadsheet would take for a formula gets a leading apostrophe. bom: begin with the
+        A missing value is an empty cell. Text that a spreadsheet would read as a formula gets a leading apostrophe. bom: begin with the
         byte order mark by which some spreadsheets recognise UTF-8.
         """
         return _given(spreadsheet.written(self.records(), bom), path)
@@ -59,7 +65,7 @@ class Tabular(ABC):
     @overload
     def to_json(self, path: str | Path) -> None: ...
     def to_json(self, path: str | Path | None = None) -> str | None:
-        """`to_dict` as JSON text, one line."""
+        """Returns `to_dict` as JSON text, one line."""
         return _given(json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False), path)
 
     def to_excel(self, path: str | Path) -> None:
@@ -70,22 +76,22 @@ class Tabular(ABC):
         """
         if Path(path).suffix.lower() != ".xlsx":
             raise EstimateError(f"path must end in .xlsx, got {str(path)!r}")
-        made = workbook.written(self.records())
+        result = workbook.written(self.records())
         with open(path, "wb") as file:
-            file.write(made)
+            file.write(result)
 
     def to_frame(self, table: str | None = None) -> pd.DataFrame:
-        """A pandas DataFrame of the first of `records`, or of the one with this title. Raises EstimateError for another title."""
+        """Returns a pandas DataFrame of the first of `records`, or of the one with this title. Raises EstimateError for another title."""
         import pandas as pd
 
-        found = {one.title: one for one in self.records()}
-        if table is not None and table not in found:
-            raise EstimateError(f"table must be one of {', '.join(found)}, got {table!r}")
-        chosen = next(iter(found.values())) if table is None else found[table]
+        result = {one.title: one for one in self.records()}
+        if table is not None and table not in result:
+            raise EstimateError(f"table must be one of {', '.join(result)}, got {table!r}")
+        chosen = next(iter(result.values())) if table is None else result[table]
         return pd.DataFrame(list(chosen.rows), columns=list(chosen.columns))
 
     def summary(self) -> str:
-        """The text of `to_table`, by the name that statsmodels gives it."""
+        """Returns the text of `to_table`, under the name that statsmodels uses."""
         return self.to_table()
 
     def __str__(self) -> str:
@@ -99,9 +105,9 @@ def _bounded(value: Any) -> Any:
     return None if isinstance(value, float) and math.isinf(value) else value
 
 
-def _given(made: str, path: str | Path | None) -> str | None:
+def _given(result: str, path: str | Path | None) -> str | None:
     if path is None:
-        return made
+        return result
     with open(path, "w", encoding="utf-8", newline="") as file:  # a CSV's line ends stay as they are
-        file.write(made)
+        file.write(result)
     return None

@@ -1,4 +1,4 @@
-"""Tables as aligned text for a terminal."""
+"""Text output: tables as aligned text for a terminal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from deniable.estimate.present.table import Table
 
 
 def written(tables: Iterable[Table]) -> str:
-    """Titles, cells side by side, notes; a blank line between each two of them, and no text that could break a line."""
+    """Returns titles, cells side by side and notes, with blank lines between, and no text that could break a line."""
     parts = [part for table in tables for part in (_lines(table.title, *table.about), _aligned(table), _lines(*table.notes)) if any(part)]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
 def one_line(text: str) -> str:
-    """A text that cannot break a table nor steer the terminal: results may come from a server."""
+    """Returns a text that can neither break a table nor control the terminal: results may come from a server."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
 
 
@@ -36,5 +36,5 @@ def _padded(cell: str, width: int, left: bool) -> str:
 
 
 def _columns(text: str) -> int:
-    """How many columns a text takes on a terminal."""
+    """Returns how many columns a text takes on a terminal."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

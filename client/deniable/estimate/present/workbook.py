@@ -1,4 +1,4 @@
-"""Tables as a workbook (Office Open XML): numbers are numbers, and no text is a formula."""
+"""Excel workbooks (Office Open XML): numbers are numbers, and no text is a formula."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-
 
 
 def written(tables: Sequence[Table]) -> bytes:
-    """A sheet for each table under its title: the header, which stays in view, and the rows.
+    """Returns a workbook with a sheet for each table under its title: the header, which stays in view, and the rows.
 
-    Numbers have 15 digits, as many as a spreadsheet shows. A missing value is an empty cell, and an infinite one the text inf. What XML
-    cannot hold is written as _xHHHH_, as the format has it.
-    Raises MissingExtraError without openpyxl; EstimateError for more rows, or a longer text, than a workbook holds.
+    Numbers have 15 digits, as many as a spreadsheet shows. A missing value is an empty cell, and an infinite one the text inf. Characters
+    that XML cannot hold are written as _xHHHH_, as in the format.
+
+    Raises:
+        MissingExtraError: openpyxl is missing.
+        EstimateError: There are more rows, or a longer text, than a workbook holds.
     """
     if error := missing("a workbook", "xlsx"):
         raise error
@@ -58,4 +61,4 @@ def _check(table: Table) -> None:
 def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    return _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", value) if isinstance(value, str) else value
+    return _UNWRITABLE.sub(lambda result: f"_x{ord(result[0]):04X}_", value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Regression where the outcome, the predictors or both were perturbed."""
+"""Regression with a perturbed outcome, perturbed predictors or both."""
 
 from __future__ import annotations
 

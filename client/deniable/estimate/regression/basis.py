@@ -95,7 +95,7 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class Naming:
-    """Names coefficients in messages. matrix: from a direction of the solver's to how far each coefficient's part of a row moves."""
+    """Names of coefficients in messages. matrix: from a solver's direction to how far each coefficient's part of a row moves."""
 
     names: tuple[str, ...]
     matrix: _Floats
@@ -109,16 +109,16 @@ class Naming:
 def orthogonal(columns: _Floats) -> _Floats:
     """Returns an orthogonal basis of the columns' span, the largest number of each 1; columns that follow from others add nothing."""
     scaled = columns / 2.0 ** np.ceil(np.log2(np.maximum(np.abs(columns).max(axis=0), 1e-300)))  # a power of 2 rounds nothing
-    kept: list[_Floats] = []
+    keep: list[_Floats] = []
     for column in scaled.T:
         spread = max(float(np.abs(column - column.mean()).max()), _ROUNDING)
         rest = column
         for _ in range(2):  # twice is enough
-            for one in kept:
+            for one in keep:
                 rest = rest - one * (one @ rest) / (one @ one)
         if np.abs(rest).max() > max(_ROUNDING, _DIGITS * spread):
-            kept.append(rest / np.abs(rest).max())
-    return np.ascontiguousarray(np.column_stack(kept))
+            keep.append(rest / np.abs(rest).max())
+    return np.ascontiguousarray(np.column_stack(keep))
 
 
 def _within(constraint: _Floats | None, every: _Floats) -> _Floats:
@@ -128,16 +128,16 @@ def _within(constraint: _Floats | None, every: _Floats) -> _Floats:
 
 
 def _blocks(turn: _Floats, outcomes: int) -> _Floats:
-    """The same matrix for each outcome but one."""
+    """Returns the same matrix for each outcome but one."""
     return np.asarray(np.kron(np.eye(outcomes - 1), turn), dtype=np.float64)
 
 
 def _from_means(names: Sequence[str], centre: _Floats) -> _Floats:
-    """What subtracts each column's mean by the intercept's, shape (p, p)."""
-    made = np.eye(len(names))
+    """Returns the matrix that subtracts each column's mean by the intercept's, shape (p, p)."""
+    result = np.eye(len(names))
     if "Intercept" in names:
-        made[names.index("Intercept")] -= centre
-    return made
+        result[names.index("Intercept")] -= centre
+    return result
 
 
 def _largest(rows: _Floats, names: list[str]) -> _Floats:
@@ -155,7 +155,7 @@ def _largest(rows: _Floats, names: list[str]) -> _Floats:
 
 
 def _triangle(rows: _Floats) -> _Floats:
-    """R of the rows' QR decomposition, of some rows at a time."""
+    """Returns R of the rows' QR decomposition, of some rows at a time."""
     triangle = np.zeros((0, rows.shape[1]))
     for start in range(0, len(rows), _AT_ONCE):
         triangle = np.asarray(np.linalg.qr(np.vstack([triangle, rows[start : start + _AT_ONCE]]), mode="r"), dtype=np.float64)
@@ -163,7 +163,10 @@ def _triangle(rows: _Floats) -> _Floats:
 
 
 def _refuse_collinear(triangle: _Floats, moved: _Floats, rows: _Floats, names: list[str]) -> None:
-    """triangle: R of the rows, moved by their means if there is an intercept. rows: the columns with a largest number of 1."""
+    """Raises EstimateError if a column follows from those before it.
+
+    triangle: R of the rows, moved by their means if there is an intercept. rows: the columns with a largest number of 1.
+    """
     spread, size = np.sqrt(((moved - moved.mean(axis=0)) ** 2).sum(axis=0)), np.sqrt((rows**2).sum(axis=0))
     for j, left in enumerate(np.abs(np.diagonal(triangle))):
         if left > max(_DIGITS * spread[j], _ROUNDING * size[j]):

@@ -1,4 +1,4 @@
-"""A model that has a likelihood, from what was asked for to its coefficients."""
+"""Maximum likelihood fit of a regression model, from a request to its coefficients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from deniable.estimate.regression.families import FAMILIES, proportional
 from deniable.estimate.regression.fitted import Coefficients, Likelihood
 from deniable.estimate.regression.layout import Terms
 from deniable.estimate.regression.request import Request
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.variable import PerturbedVariable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,16 +27,16 @@ MAX_OUTCOMES = 64
 
 
 def fit(request: Request) -> Coefficients:
-    """The maximum of the likelihood. Raises EstimateError where there is none, and for what the model cannot have."""
+    """Fits a model by maximum likelihood. Raises EstimateError if there is no maximum, or the request does not fit the model."""
     outcome = request.perturbed.get(request.outcome) or _public_outcome(request)
     outcomes = _outcomes(outcome, request.model)
     terms = request.terms([outcome.patterns()])
-    asked = request.asked(terms.predictors)
+    item = request.asked(terms.predictors)
     order = [outcome.categories.index(category) for category in outcomes]
     cells = latent_cells([request.perturbed[name].of(terms.rows) for name in terms.predictors], outcome.of(terms.rows), order)
     constraint, start, names = _shape(request.model, outcomes, terms)
     reports = likelihood.Reports(
-        count=terms.count(request.drawn.weights),
+        count=terms.count(request.sampling.weights),
         x=cells.padded(terms.x),
         w=terms.w,
         a=cells.a,
@@ -44,7 +44,7 @@ def fit(request: Request) -> Coefficients:
         family=FAMILIES[request.model],
         constraint=constraint,
     )
-    naming = terms.basis.naming([_told(name, outcomes) for name in names], constraint, len(outcomes))
+    naming = terms.basis.naming([_coefficient_name(name, outcomes) for name in names], constraint, len(outcomes))
     try:
         maximum = likelihood.maximize(reports, naming, start)
     except likelihood.NoMaximumError as error:
@@ -53,8 +53,8 @@ def fit(request: Request) -> Coefficients:
     b, carried = reports.coefficients, terms.basis.carried(constraint, len(outcomes))
     if request.errors != "observed":
         scores = likelihood.scores(reports, maximum.parameters)
-        request.drawn.require_errors(scores[:, :b] @ np.linalg.inv(carried), terms.which, naming.names)
-        covariance = covariance @ request.drawn.meat(scores, terms.which) @ covariance
+        request.sampling.require_errors(scores[:, :b] @ np.linalg.inv(carried), terms.which, naming.names)
+        covariance = covariance @ request.sampling.meat(scores, terms.which) @ covariance
     shares = likelihood.combinations(reports, maximum.parameters)
     answered, size = _answered(reports, maximum.parameters, cells.complete), cells.complete
     latent = _latent(terms, shares[:size] / shares[:size].sum())
@@ -66,9 +66,9 @@ def fit(request: Request) -> Coefficients:
         covariance=carried @ covariance[:b, :b] @ carried.T,
         layout=terms.layout,
         basis=terms.basis,
-        asked=asked,
+        asked=item,
         answered=answered,
-        likelihood=Likelihood(terms, reports, maximum, covariance, carried, outcome, outcomes, request.drawn, size, start, latent),
+        likelihood=Likelihood(terms, reports, maximum, covariance, carried, outcome, outcomes, request.sampling, size, start, latent),
     )
 
 
@@ -82,8 +82,8 @@ def _separation(
     return failures.separation(outcome, failures.at_limit(columns, terms.names, change, terms.layout.categories), error.terms)
 
 
-def _outcomes(outcome: Perturbed, model: str) -> tuple[str, ...]:
-    """The outcome's answers in the family's order. Raises EstimateError for a number of them that the model does not have."""
+def _outcomes(outcome: PerturbedVariable, model: str) -> tuple[str, ...]:
+    """Returns the outcome's answers in the family's order. Raises EstimateError if the model does not allow their number."""
     if model == "ordinal":
         return outcome.answers
     if model != "logit" and len(outcome.answers) != 2:
@@ -92,7 +92,7 @@ def _outcomes(outcome: Perturbed, model: str) -> tuple[str, ...]:
 
 
 def _shape(model: str, outcomes: Sequence[str], terms: Terms) -> tuple[_Floats | None, _Floats, list[tuple[str, str]]]:
-    """The constraint matrix, the starting values, and the names of the coefficients."""
+    """Returns the constraint matrix, the starting values, and the names of the coefficients."""
     if model != "ordinal":
         names = [(category, name) for category in outcomes[:-1] for name in terms.names]
         return None, np.zeros(len(names)), names
@@ -106,8 +106,8 @@ def _shape(model: str, outcomes: Sequence[str], terms: Terms) -> tuple[_Floats |
     return constraint, start, [("", name) for name in (*slopes, *thresholds)]
 
 
-def _told(name: tuple[str, str], outcomes: Sequence[str]) -> str:
-    """A coefficient in a message."""
+def _coefficient_name(name: tuple[str, str], outcomes: Sequence[str]) -> str:
+    """Returns a coefficient's name in a message."""
     return f"{name[1]} ({name[0]})" if name[0] and len(outcomes) > 2 else name[1]
 
 
@@ -122,14 +122,14 @@ def _in_words(model: str, outcomes: Sequence[str]) -> str:
 
 
 def _answered(reports: likelihood.Reports, parameters: _Floats, complete: int) -> float:
-    """The estimated share of those who answered all questions of the model."""
+    """Returns the estimated share of people who answered all questions of the model."""
     if complete == reports.x.shape[1]:
         return 1.0
     return float(likelihood.combinations(reports, parameters)[:complete].sum())
 
 
 def _latent(terms: Terms, shares: _Floats) -> pd.Series[float] | None:
-    """The estimated joint shares of the perturbed predictors, indexed by their answers."""
+    """Returns the estimated joint shares of the perturbed predictors, indexed by their answers."""
     import pandas as pd
 
     if not terms.predictors:
@@ -139,12 +139,12 @@ def _latent(terms: Terms, shares: _Floats) -> pd.Series[float] | None:
     return pd.Series(shares, index=pd.MultiIndex.from_tuples(labels, names=terms.predictors), name="share")
 
 
-def _public_outcome(request: Request) -> Perturbed:
-    """A public outcome is one that came through a channel without noise."""
+def _public_outcome(request: Request) -> PerturbedVariable:
+    """Returns a public outcome as a variable that came through a channel without noise."""
     name, column = request.outcome, request.table[request.outcome]
     if column.isna().any():
         raise EstimateError(f"{name} must not be missing in any row, got {int(column.isna().sum()):,} missing of {len(column):,}")
     levels = list(column.cat.remove_unused_categories().cat.categories) if hasattr(column, "cat") else sorted(set(column.tolist()))
     if not 2 <= len(levels) <= MAX_OUTCOMES:
         raise EstimateError(f"the outcome {name} must have 2 to {MAX_OUTCOMES} different values, got {len(levels):,}")
-    return Perturbed.by_design(column.tolist(), np.eye(len(levels)), levels)
+    return PerturbedVariable.by_design(column.tolist(), np.eye(len(levels)), levels)

@@ -1,9 +1,9 @@
-"""What the likelihood sums over: the combinations of latent answers, and those in which somebody gave no answer.
+"""Missing data: the latent cells of the likelihood, which are combinations of answers, and of "no answer" to some question.
 
-A model is of those who answered all of its questions. Where a question need not be answered, or only some are shown it, "no answer" is
-one of its categories, and who gave it is latent, too. So the latent cells are the combinations of answers to the predictors, with
-an answer to the outcome that follows the model; and every combination with "no answer" somewhere, the outcome in it, for which there
-is no model: their shares are a part of the nuisance pi. Nobody is taken to be like those who answered.
+A model is of people who answered all of its questions. If a question need not be answered, or is only shown to some, "no answer" is
+one of its categories, and the people who gave it are latent, too. So the latent cells are the combinations of answers to the predictors,
+with an answer to the outcome that follows the model; and every combination with "no answer" somewhere, together with the outcome, without a
+model: their shares are a part of the nuisance pi. People without an answer are not assumed to be like the others.
 """
 
 from __future__ import annotations
@@ -17,34 +17,40 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.regression.layout import MAX_COMBINATIONS
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.variable import PerturbedVariable
 
 _Floats = NDArray[np.float64]
 
 
 class Cells(NamedTuple):
-    """a: (R, S), P(reports | cell) of the predictors, and of the outcome where the cell has it. b: (R, S or 1, K), P(outcome's report | y),
-    1 where the cell has the outcome. complete: how many cells, the first ones, are combinations of answers."""
+    """The latent cells.
+
+    a: (R, S), P(reports | cell) of the predictors, and of the outcome where the cell has it. b: (R, S or 1, K), P(outcome's report | y),
+    1 where the cell has the outcome. complete: how many cells, the first ones, are combinations of answers.
+    """
 
     a: _Floats
     b: _Floats
     complete: int
 
     def padded(self, x: _Floats) -> _Floats:
-        """The terms, shape (R, complete, p), with 0 for the other cells, where the outcome follows no model."""
+        """Returns the terms, shape (R, complete, p), with 0 for the other cells, where the outcome follows no model."""
         return np.pad(x, ((0, 0), (0, self.a.shape[1] - self.complete), (0, 0)))
 
 
 def product(factors: Sequence[_Floats], rows: int) -> _Floats:
-    """For each row, and each combination of one column of every factor, their product, shape (R, combinations)."""
-    made = np.ones((rows, 1))
+    """Returns the product for each row, and each combination of one column of every factor, shape (R, combinations)."""
+    result = np.ones((rows, 1))
     for factor in factors:
-        made = (made[:, :, None] * factor[:, None, :]).reshape(rows, -1)
-    return made
+        result = (result[:, :, None] * factor[:, None, :]).reshape(rows, -1)
+    return result
 
 
-def latent_cells(predictors: Sequence[Perturbed], outcome: Perturbed, order: Sequence[int]) -> Cells:
-    """The cells of R kinds of respondent. order: the outcome's categories in the family's order. Raises EstimateError for too many."""
+def latent_cells(predictors: Sequence[PerturbedVariable], outcome: PerturbedVariable, order: Sequence[int]) -> Cells:
+    """Returns the cells of R kinds of respondent.
+
+    order: the outcome's categories in the family's order. Raises EstimateError for too many.
+    """
     factors, b = [variable.likelihood() for variable in predictors], outcome.likelihood()
     modelled = b[:, list(order)]
     complete = product([factor[:, one.answered] for factor, one in zip(factors, predictors, strict=True)], outcome.n)
@@ -60,11 +66,11 @@ def latent_cells(predictors: Sequence[Perturbed], outcome: Perturbed, order: Seq
     incomplete = product(factors, outcome.n)[:, partial]
     others = [complete * b[:, [place]] for place in unanswered] + [product([incomplete, b], outcome.n)]
     a = np.concatenate([complete, *others], axis=1)
-    known = np.broadcast_to(modelled[:, None, :], (*complete.shape, modelled.shape[1]))
+    present = np.broadcast_to(modelled[:, None, :], (*complete.shape, modelled.shape[1]))
     rest = np.ones((len(a), a.shape[1] - complete.shape[1], modelled.shape[1]))
-    return Cells(a, np.concatenate([known, rest], axis=1), complete.shape[1])
+    return Cells(a, np.concatenate([present, rest], axis=1), complete.shape[1])
 
 
 def _partial(missing: Sequence[Sequence[bool]]) -> NDArray[np.bool_]:
-    """Which combinations of categories have one that is missing."""
+    """Returns which combinations of categories have one that is missing."""
     return np.array([any(chosen) for chosen in itertools.product(*missing)], dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Changes of a variable that marginal effects are computed from: which are refused, and how large a step a slope is computed over."""
+"""Step sizes of marginal effects: the change of a variable over which a slope is computed, and the changes that are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.regression.factors import Factor, flat
-from deniable.estimate.regression.layout import Layout
+from deniable.estimate.regression.layout import ModelLayout
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +28,12 @@ _CORNER = 1e-2  # of a factor's range in a spread of the variable: by how much t
 _ROWS = 20_000  # looked at for jumps and corners
 
 
-def require_own(layout: Layout, name: str) -> None:
-    """Raises EstimateError where a variable enters by a factor that looks at all rows together: nobody's value changes alone there."""
+def require_own(layout: ModelLayout, name: str) -> None:
+    """Requires that a variable does not enter by a factor that looks at all rows together, since its value cannot change alone there.
+
+    Raises:
+        EstimateError: There is such a factor.
+    """
     for factor in layout.factors:
         if factor.stored is not None and name in factor.variables:
             raise EstimateError(
@@ -38,7 +42,7 @@ def require_own(layout: Layout, name: str) -> None:
             )
 
 
-def step(layout: Layout, frame: pd.DataFrame, name: str) -> float:
+def step(layout: ModelLayout, frame: pd.DataFrame, name: str) -> float:
     """Returns the distance over which the slope of a number is computed.
 
     It is a power of 2, so that adding it to whole numbers is exact; more where the numbers are far from 0 beside their spread.
@@ -63,7 +67,7 @@ def step(layout: Layout, frame: pd.DataFrame, name: str) -> float:
     return float(2.0 ** round(math.log2(spread * min(max(_STEP, math.cbrt(rounding)), _LONGEST))))
 
 
-def sides(layout: Layout, frame: pd.DataFrame, name: str, kinds: NDArray[np.int64]) -> tuple[_Floats, _Floats, _Floats]:
+def sides(layout: ModelLayout, frame: pd.DataFrame, name: str, kinds: NDArray[np.int64]) -> tuple[_Floats, _Floats, _Floats]:
     """Returns the terms on both sides of each value of a number, (rows, p) each, and the distance between them, (rows, 1).
 
     A side that cannot be computed, such as one beyond a spline's bounds, is replaced by the value itself.
@@ -95,11 +99,11 @@ def sides(layout: Layout, frame: pd.DataFrame, name: str, kinds: NDArray[np.int6
 
 
 def _refuse_jump(factor: Factor, frame: pd.DataFrame, name: str) -> None:
-    """Halves the distance between neighbouring values, where the factor changes more: a change that stays is a jump."""
+    """Raises EstimateError for a jump: halves the distance between neighbours, where the factor changes more, until the change stays."""
     values = frame[name].to_numpy(dtype=np.float64)
-    known = np.unique(values)
-    below = np.flatnonzero(values < known[-1])
-    low, high = values[below], known[np.searchsorted(known, values[below], side="right")]
+    present = np.unique(values)
+    below = np.flatnonzero(values < present[-1])
+    low, high = values[below], present[np.searchsorted(present, values[below], side="right")]
     if not len(below):
         return
     rows = frame.iloc[below].reset_index(drop=True)
@@ -123,7 +127,7 @@ def _refuse_jump(factor: Factor, frame: pd.DataFrame, name: str) -> None:
 
 
 def _refuse_corner(factor: Factor, frame: pd.DataFrame, name: str, spread: float) -> None:
-    """Compares the slopes on both sides of each value, over two distances: a difference that stays is a corner."""
+    """Raises EstimateError for a corner: compares the slopes on both sides of each value, over two distances."""
     values = frame[name].to_numpy(dtype=np.float64)
     here = _at(factor, frame, name, values)
     size = [_range([one]) for one in here]
@@ -145,7 +149,7 @@ def _refuse_corner(factor: Factor, frame: pd.DataFrame, name: str, spread: float
 
 
 def _at(factor: Factor, frame: pd.DataFrame, name: str, values: _Floats) -> list[_Floats]:
-    """The factor's columns where the variable has these values; of texts, numbers that differ where they do."""
+    """Returns the factor's columns where the variable has these values; for texts, numbers that differ where they do."""
     with np.errstate(all="ignore"):
         columns = flat(factor.values(frame.assign(**{name: values}))).values()
     return [_numbers(column) for column in columns]
@@ -164,6 +168,6 @@ def _range(columns: Sequence[_Floats]) -> float:
 
 
 def _distance(one: Sequence[_Floats], other: Sequence[_Floats], size: Sequence[float]) -> _Floats:
-    """How far values are from each other, in the columns' ranges."""
+    """Returns the distance of values from each other, in the columns' ranges."""
     each = (np.abs(a - b) / range_ for a, b, range_ in zip(one, other, size, strict=True))
     return np.asarray(np.nan_to_num(sum(each, np.zeros(1)), nan=0.0))

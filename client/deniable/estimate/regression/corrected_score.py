@@ -4,11 +4,11 @@ With the true answers, least squares solves sum x_i (y_i - x_i' beta) = 0. Here 
 
     psi_i = sum over c of  U_ic  x(z_i, c) (v_i - r_i x(z_i, c)' beta)
 
-U_ic: the product of the predictors' pseudo-answers for combination c; v_i: the outcome's pseudo-answer in scores; r_i: that for having
-answered at all, 1 where everybody did. They are unbiased given the true answers, and those of two questions independent, since each has
-coins of its own; so psi_i is unbiased too (T. Nakamura, Biometrika 77 (1990)), whatever the distribution of the answers. It is linear in
-beta. With A = sum over i and c of w_i r_i U_ic x x', errors of clusters are those of an estimating equation, A^-1 M A^-T with M as in
-`drawn`; of people drawn alone those of `left_out`.
+U_ic: the product of the predictors' pseudo-answers for combination c; v_i: the outcome's pseudo-answer in scores; r_i: the pseudo-answer
+for any answer, 1 where everybody answered. They are unbiased given the true answers, and independent between questions, since each has
+coins of its own; so psi_i is unbiased too (T. Nakamura, Biometrika 77 (1990)), for any distribution of the answers. It is linear in
+beta. With A = sum over i and c of w_i r_i U_ic x x', clusters have the errors of an estimating equation, A^-1 M A^-T with M as in
+`sampling`; people drawn alone have the errors of `left_out`.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ FEWEST_PERTURBED = 15
 
 
 def fit(request: Request) -> Coefficients:
-    """The linear model.
+    """Fits a linear model by the corrected score.
 
-    Raises EstimateError for too few respondents, where the corrected second moments of the predictors are not positive definite, with all
-    respondents or without one of them, and where reports that are all alike leave an error of 0.
+    Raises:
+        EstimateError: There are too few respondents, the corrected second moments of the predictors are not positive definite with all
+            respondents or without one of them, or reports that are all alike leave an error of 0.
     """
     if request.given is not None:
         raise EstimateError("given must be left out of a linear model, which assumes nothing about the predictors' distribution")
@@ -46,13 +47,13 @@ def fit(request: Request) -> Coefficients:
     terms = request.terms([v, r])
     variables = [request.perturbed[name] for name in terms.predictors]
     u = cells.product([one.of(terms.rows).pseudo_answers()[:, one.answered] for one in variables], len(terms.rows))
-    asked = request.asked(terms.predictors)
-    _refuse_few(asked, len(terms.names), bool(variables))
+    item = request.asked(terms.predictors)
+    _refuse_few(item, len(terms.names), bool(variables))
     beta, covariance, a, without = _solve(request, terms, u, (v[terms.rows], r[terms.rows]))
     turn = terms.basis.turn
     _refuse_certain(covariance, beta, a, terms)
     count = terms.count(None)
-    answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / asked)
+    answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / item)
     missing = any(request.perturbed[name].missing is not None for name in (request.outcome, *terms.predictors) if name in request.perturbed)
     return Coefficients(
         request=request,
@@ -62,44 +63,46 @@ def fit(request: Request) -> Coefficients:
         covariance=turn @ covariance @ turn.T,
         layout=terms.layout,
         basis=terms.basis,
-        asked=asked,
+        asked=item,
         answered=answered if missing else 1.0,
         left_out=None if without is None else without.carried(turn),
         core=(beta, covariance),
     )
 
 
-def _refuse_few(asked: int, terms: int, perturbed: bool) -> None:
-    if asked < terms + FEWEST:
-        rule = f"a linear model must have at least {FEWEST} respondents more than terms, got {asked} and {terms}"
-        raise failures.too_few(asked, terms + FEWEST, terms, rule)
-    if perturbed and asked < terms * FEWEST_PERTURBED:
+def _refuse_few(item: int, terms: int, perturbed: bool) -> None:
+    if item < terms + FEWEST:
+        rule = f"a linear model must have at least {FEWEST} respondents more than terms, got {item} and {terms}"
+        raise failures.too_few(item, terms + FEWEST, terms, rule)
+    if perturbed and item < terms * FEWEST_PERTURBED:
         rule = f"a linear model with perturbed predictors must have at least {FEWEST_PERTURBED} respondents for each of its {terms} terms"
-        raise failures.too_few(asked, terms * FEWEST_PERTURBED, terms, f"{rule}, got {asked}")
+        raise failures.too_few(item, terms * FEWEST_PERTURBED, terms, f"{rule}, got {item}")
 
 
 def _solve(
     request: Request, terms: Terms, u: _Floats, outcome: tuple[_Floats, _Floats]
 ) -> tuple[_Floats, _Floats, _Floats, LeftOut | None]:
-    """beta in the basis, shape (p,), its covariance, A, shape (p, p) both, and what they are made of; None of clusters."""
-    (v, r), x, count = outcome, terms.x, terms.count(request.drawn.weights)
+    """Returns beta in the basis, shape (p,), its covariance and A, shape (p, p) both, and the left-out fits; None of clusters."""
+    (v, r), x, count = outcome, terms.x, terms.count(request.sampling.weights)
     weighted = np.einsum("r,rc,rcp->rp", count, u, x)
     a = np.einsum("r,rc,rcp,rcq->pq", count * r, u, x, x, optimize=True)
     naming = terms.basis.naming(terms.names)
     _refuse_indefinite(a, x, naming)
     beta = np.linalg.solve(a, v @ weighted)
-    if request.drawn.clusters is None:
-        without = left_out.each(Equation(x, u, v, r, a, beta, naming), terms.which, request.drawn.weights)
+    if request.sampling.clusters is None:
+        without = left_out.each(Equation(x, u, v, r, a, beta, naming), terms.which, request.sampling.weights)
         return beta, without.covariance, a, without
     psi = np.einsum("rc,rcp,rc->rp", u, x, v[:, None] - r[:, None] * (x @ beta), optimize=True)
-    request.drawn.require_errors(psi @ np.linalg.inv(terms.basis.turn), terms.which, terms.names)
-    half = np.linalg.solve(a, request.drawn.meat(psi, terms.which))
+    request.sampling.require_errors(psi @ np.linalg.inv(terms.basis.turn), terms.which, terms.names)
+    half = np.linalg.solve(a, request.sampling.meat(psi, terms.which))
     return beta, np.linalg.solve(a, half.T), a, None
 
 
 def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
-    """Of a numeric outcome: what it is called in words; an unbiased number for every respondent, 0 of who gave none; and one for having
-    given one, each of shape (n,)."""
+    """Returns a numeric outcome: its name in words; an unbiased number for every respondent, 0 without an answer; and one for answering.
+
+    The numbers have shape (n,) each.
+    """
     name = request.outcome
     if name not in request.perturbed:
         try:
@@ -110,24 +113,27 @@ def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
             raise EstimateError(f"the outcome {name} of a linear model must be finite numbers in every row")
         return name, values, np.ones(len(values))
     variable = request.perturbed[name]
-    told = variable.pseudo_answers()[:, variable.answered]
+    message = variable.pseudo_answers()[:, variable.answered]
     everybody = variable.missing is None and variable.asked is None
-    answered = np.ones(variable.n) if everybody else told.sum(axis=1)
+    answered = np.ones(variable.n) if everybody else message.sum(axis=1)
     if (scores := variable.answer_scores) is not None:
-        return f"{name}'s scores", told @ scores, answered
+        return f"{name}'s scores", message @ scores, answered
     if len(variable.answers) != 2:
         raise EstimateError(f"the outcome {name} of a linear model must have scores, a number for each of its categories")
     scores = np.array([category != variable.reference for category in variable.answers], dtype=np.float64)
-    return f"{name} (1 for {variable.answers[int(scores.argmax())]}, else 0)", told @ scores, answered
+    return f"{name} (1 for {variable.answers[int(scores.argmax())]}, else 0)", message @ scores, answered
 
 
 def _refuse_certain(covariance: _Floats, beta: _Floats, a: _Floats, terms: Terms) -> None:
-    """No mean is certain: an error of 0 comes of a few respondents who happen to report alike. a: as in `left_out`, shape (p, p)."""
+    """Raises EstimateError for an error of 0, which comes from a few respondents whose reports are alike.
+
+    a: as in `left_out`, shape (p, p).
+    """
     rows, turn = terms.x.reshape(-1, len(beta)), terms.basis.turn
     usual = np.linalg.inv(a)
 
     def shares(of: _Floats) -> _Floats:
-        """Variances beside those of outcomes with a variance of 1 everywhere."""
+        """Returns variances as parts of the variances that outcomes with a variance of 1 everywhere would give."""
         return np.asarray(np.einsum("ip,pq,iq->i", of, covariance, of) / np.einsum("ip,pq,iq->i", of, usual, of))
 
     each = shares(rows)

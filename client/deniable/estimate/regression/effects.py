@@ -1,15 +1,16 @@
-"""What a model says of people: predictions, and average marginal effects, with errors by the delta method.
+"""Marginal effects and predictions: average marginal effects, and predicted chances, with errors by the delta method.
 
-A prediction is the chance of each answer (or the mean of a linear model) at given values. Its limits are those of its logit, carried back.
+A prediction is the chance of each answer (or the mean of a linear model) at given values. Its limits are computed for its logit, and
+transformed back.
 
 An average marginal effect of a category is the average, over all respondents' other values, of the chance of an answer at this
-category less that at the reference; of a number, of the chance's slope. Other perturbed values are averaged by their estimated
+category less its chance at the reference; of a number, of the chance's slope. Other perturbed values are averaged by their estimated
 distribution pi(c | z), the public ones as they were observed:
 
-    AME = sum over i and c of  w_i pi(c | z_i) D(z_i, c)  /  sum over i and c of  w_i pi(c | z_i),    c among those who answered all.
+    AME = sum over i and c of  w_i pi(c | z_i) D(z_i, c)  /  sum over i and c of  w_i pi(c | z_i),    c among people who answered all.
 
-Its variance has two parts: the gradient in all parameters, those of pi among them, with their covariance; and that the respondents' public
-values are a sample (W. Greene, "Econometric Analysis" (2012), section 17.3; J. Wooldridge, "Econometric Analysis" (2010), problem 12.17).
+Its variance has two parts: the gradient in all parameters, pi's among them, with their covariance; and the sampling of the respondents'
+public values (W. Greene, "Econometric Analysis" (2012), section 17.3; J. Wooldridge, "Econometric Analysis" (2010), problem 12.17).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression import changes, likelihood
 from deniable.estimate.regression.fitted import Coefficients, Likelihood
-from deniable.estimate.regression.layout import Layout, labelled
+from deniable.estimate.regression.layout import ModelLayout, labelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,20 +44,20 @@ _LEAST = 1e-9  # of a chance's error: below it nothing is seen of the chance, an
 
 @dataclass(frozen=True)
 class Effects(Tabular):
-    """Figures of a model. names: what tells them apart. rows: (these, the figure) each."""
+    """Figures of a model. names: the columns that identify them. rows: (these, the figure) each."""
 
     title: str
     names: tuple[str, ...]
     rows: tuple[tuple[tuple[str, ...], Estimate], ...]
 
     def tables(self) -> tuple[Table, ...]:
-        """A row a figure."""
+        """Returns one row a figure."""
         rows = ((*labels, *_cells(one)) for labels, one in self.rows)
         level = f"{100 * self.rows[0][1].confidence:g}% interval"
         return (Table(self.title, (*self.names, "estimate", "std error", level), tuple(rows), texts=len(self.names)),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row a figure: the names, then n, estimate, std_error, low, high, confidence."""
+        """Returns one row a figure: the names, then n, estimate, std_error, low, high, confidence."""
         header = (*self.names, "n", "estimate", "std_error", "low", "high", "confidence")
         rows = ((*labels, one.n, one.estimate, one.std_error, one.low, one.high, one.confidence) for labels, one in self.rows)
         return (Table("effect", header, tuple(rows)),)
@@ -68,28 +69,28 @@ def _cells(one: Estimate) -> tuple[str, ...]:
 
 
 def predictions(fit: Coefficients, rows: pd.DataFrame | Mapping[str, Any], confidence: float) -> Effects:
-    """The chance of every answer, or the mean of a linear model, for each row of values of the formula's variables.
+    """Returns the chance of every answer, or the mean of a linear model, for each row of values of the formula's variables.
 
-    A perturbed predictor's value is one of its answers, or a number where it has scores. Raises EstimateError.
+    A perturbed predictor's value is one of its answers, or a number if it has scores. Raises EstimateError.
     """
     table = _table(rows)
     x = fit.basis.columns(fit.layout.matrix(_values(fit, table)))
     names = tuple(map(str, table.columns))
     labels = [tuple(map(str, row)) for row in table.itertuples(index=False)]
-    if (found := fit.likelihood) is None:
+    if (result := fit.likelihood) is None:
         beta, covariance = fit.core or (fit.params, fit.covariance)
         values, errors = x @ beta, np.sqrt(np.einsum("ip,pq,iq->i", x, covariance, x))
         each = zip(values.tolist(), errors.tolist(), fit.freedom(x @ np.linalg.inv(fit.basis.turn)).tolist(), strict=True)
         figures = [_limited(fit, "mean", value, error, confidence, df) for value, error, df in each]
         return Effects(f"{fit.request.formula}: {fit.outcome}", names, tuple(zip(labels, figures, strict=True)))
-    chances, gradients = _chances(found, x)
-    b = found.reports.coefficients
-    told = [
-        ((*label, answer), _chance(fit, chances[i], gradients[i], y, found.covariance[:b, :b], confidence))
+    chances, gradients = _chances(result, x)
+    b = result.reports.coefficients
+    message = [
+        ((*label, answer), _chance(fit, chances[i], gradients[i], y, result.covariance[:b, :b], confidence))
         for i, label in enumerate(labels)
-        for y, answer in enumerate(found.outcomes)
+        for y, answer in enumerate(result.outcomes)
     ]
-    return Effects(f"{fit.request.formula} ({fit.request.model}): chances", (*names, "answer"), tuple(told))
+    return Effects(f"{fit.request.formula} ({fit.request.model}): chances", (*names, "answer"), tuple(message))
 
 
 def _table(rows: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:
@@ -110,7 +111,7 @@ def _table(rows: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _values(fit: Coefficients, table: pd.DataFrame) -> pd.DataFrame:
-    """The variables as the formula sees them. Raises EstimateError for one that is not there or missing, and an unknown answer."""
+    """Returns the variables as the formula sees them. Raises EstimateError for a missing variable, and an unknown answer."""
     frame, layout = table.copy(), fit.layout
     if lacking := sorted(layout.variables - set(frame.columns)):
         raise EstimateError(f"the rows must have a column {lacking[0]}")
@@ -131,14 +132,14 @@ def _values(fit: Coefficients, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
-    """The average marginal effect of every variable on the chance of each answer; of two answers, on that of the first.
+    """Returns the average marginal effect of every variable on the chance of each answer; of two answers, on the first one's.
 
     Raises EstimateError for a linear model, whose coefficients are its effects.
     """
-    if (found := fit.likelihood) is None:
+    if (result := fit.likelihood) is None:
         raise EstimateError("average marginal effects are those of a model of chances; the coefficients of a linear model are its effects")
-    people = _People.of(found)
-    answers = found.outcomes[:1] if len(found.outcomes) == 2 else found.outcomes
+    people = _People.of(result)
+    answers = result.outcomes[:1] if len(result.outcomes) == 2 else result.outcomes
     rows = []
     for contrast in _contrasts(people):
         values, errors = _averaged(people, contrast)
@@ -153,8 +154,10 @@ def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
 
 
 class _Contrast(NamedTuple):
-    """x at one value of a variable, and at another, of each public kind and combination, (Z C, p). per: what the difference is
-    per, (Z C, 1) or (1, 1)."""
+    """x at one value of a variable, and at another, of each public kind and combination, (Z C, p).
+
+    per: the divisor of the difference, (Z C, 1) or (1, 1).
+    """
 
     name: str
     what: str
@@ -165,9 +168,13 @@ class _Contrast(NamedTuple):
 
 @dataclass(frozen=True)
 class _People:
-    """frame: the formula's variables at every public kind and combination of answers, Z C rows; kinds: (Z C,), their public kinds.
-    pi: (Z, S), the cells' distribution. weight: (Z,), respondents of each public kind, or the sum of their weights. w: (Z, q), what pi
-    depends on."""
+    """The population that effects are averaged over.
+
+    frame: the formula's variables at every public kind and combination of answers, Z C rows; kinds: (Z C,), their public kinds.
+    pi: (Z, S), the cells' distribution. weight: (Z,), respondents of each public kind, or the sum of their weights. w: (Z, q), the
+        predictors
+    of pi.
+    """
 
     found: Likelihood
     frame: pd.DataFrame
@@ -177,17 +184,17 @@ class _People:
     w: _Floats
 
     @classmethod
-    def of(cls, found: Likelihood) -> _People:
-        terms = found.terms
+    def of(cls, fit: Likelihood) -> _People:
+        terms = fit.terms
         _, first = np.unique(terms.public_kind, return_index=True)
         frame, kinds = terms.everywhere()
-        pi = likelihood.distribution(found.reports, found.maximum.parameters)[first]
-        weight = np.bincount(terms.public_kind, found.reports.count, minlength=len(terms.public)).astype(np.float64)
-        return cls(found, frame, kinds, pi, weight, found.reports.w[first])
+        pi = likelihood.distribution(fit.reports, fit.maximum.parameters)[first]
+        weight = np.bincount(terms.public_kind, fit.reports.count, minlength=len(terms.public)).astype(np.float64)
+        return cls(fit, frame, kinds, pi, weight, fit.reports.w[first])
 
 
 def _contrasts(people: _People) -> Iterator[_Contrast]:
-    """One for each number, and for each category but the reference of what is none."""
+    """Yields one contrast for each number, and for each category but the reference of other variables."""
     layout, basis, frame = people.found.terms.layout, people.found.terms.basis, people.frame
     for name in (name for name in frame.columns if name in layout.variables):
         changes.require_own(layout, name)
@@ -203,13 +210,13 @@ def _contrasts(people: _People) -> Iterator[_Contrast]:
 
 
 def _moved(people: _People, name: str, values: Any) -> _Floats:
-    """The basis where a variable has other values."""
+    """Returns the basis where a variable has other values."""
     terms = people.found.terms
     return terms.basis.columns(terms.layout.matrix(people.frame.assign(**{name: values}), people.kinds))
 
 
-def _levels(layout: Layout, name: str, column: pd.Series[Any]) -> tuple[list[Any], list[str]]:
-    """The values of a category, its reference first, and what they are called."""
+def _levels(layout: ModelLayout, name: str, column: pd.Series[Any]) -> tuple[list[Any], list[str]]:
+    """Returns the values of a category, its reference first, and their labels."""
     if hasattr(column, "cat"):
         levels = list(column.cat.categories)
         return levels, [str(level) for level in levels]
@@ -226,7 +233,7 @@ def _numeric(column: pd.Series[Any]) -> bool:
 
 
 def _constant(column: pd.Series[Any], level: Any) -> Any:
-    """A column of one value, of the kind that it was."""
+    """Returns a column of one value, of the original kind."""
     if not hasattr(column, "cat"):
         return level
     import pandas as pd
@@ -235,31 +242,31 @@ def _constant(column: pd.Series[Any], level: Any) -> Any:
 
 
 def _averaged(people: _People, contrast: _Contrast) -> tuple[_Floats, _Floats]:
-    """The average difference in the chance of each outcome, shape (K,), and its standard error."""
-    found, (kinds, cells) = people.found, people.pi.shape
-    size, b = found.complete, people.found.reports.coefficients
-    (over, by_over), (under, by_under) = (_chances(found, x) for x in (contrast.over, contrast.under))
+    """Returns the average difference in the chance of each outcome, shape (K,), and its standard error."""
+    result, (kinds, cells) = people.found, people.pi.shape
+    size, b = result.complete, people.found.reports.coefficients
+    (over, by_over), (under, by_under) = (_chances(result, x) for x in (contrast.over, contrast.under))
     shares = people.pi[:, :size]
     there = (people.weight[:, None] * shares).ravel()
     total = float(there.sum())
     d = ((over - under) / contrast.per).reshape(kinds, size, -1)
     values = there @ d.reshape(len(there), -1) / total
-    gradient = np.zeros((len(values), len(found.covariance)))
+    gradient = np.zeros((len(values), len(result.covariance)))
     gradient[:, :b] = np.einsum("n,nyb->yb", there, (by_over - by_under) / contrast.per[..., None]) / total
     off = np.zeros((kinds, cells, len(values)))
     off[:, :size] = d - values
     mean = np.einsum("zs,zsy->zy", people.pi, off)
     moved = people.weight[:, None, None] * people.pi[:, :, None] * (off - mean[:, None, :])
     gradient[:, b:] = np.einsum("zsy,zq->ysq", moved[:, 1:], people.w).reshape(len(values), -1) / total
-    sampled = found.drawn.meat(mean[found.terms.public_kind], found.terms.which) / total**2
-    variances = np.einsum("yb,bc,yc->y", gradient, found.covariance, gradient) + np.diagonal(sampled)
+    sampled = result.sampling.meat(mean[result.terms.public_kind], result.terms.which) / total**2
+    variances = np.einsum("yb,bc,yc->y", gradient, result.covariance, gradient) + np.diagonal(sampled)
     return values, np.sqrt(variances)
 
 
-def _chances(found: Likelihood, x: _Floats) -> tuple[_Floats, _Floats]:
-    """The chances at these rows of the basis, shape (n, K), and their gradient in beta, (n, K, coefficients)."""
-    reports, scaled = found.reports, x
-    eta = scaled @ reports.slopes(found.maximum.parameters).T
+def _chances(fit: Likelihood, x: _Floats) -> tuple[_Floats, _Floats]:
+    """Returns the chances at these rows of the basis, shape (n, K), and their gradient in beta, (n, K, coefficients)."""
+    reports, scaled = fit.reports, x
+    eta = scaled @ reports.slopes(fit.maximum.parameters).T
     mu = reports.family.chances(eta)
     by_eta = mu[..., None] * reports.family.scores(eta, mu)
     gradient = (by_eta[..., None] * scaled[:, None, None, :]).reshape(*mu.shape, -1)
@@ -272,7 +279,10 @@ def _limited(fit: Coefficients, what: str, value: float, error: float, confidenc
 
 
 def _chance(fit: Coefficients, chances: _Floats, gradients: _Floats, y: int, covariance: _Floats, confidence: float) -> Estimate:
-    """One answer's chance. Its limits are those of its log odds, from the smaller of the chance and the rest, and so never 0 or 1."""
+    """Returns one answer's chance.
+
+    Its limits come from its log odds, by the smaller of the chance and the rest, and so are never 0 or 1.
+    """
     others = np.arange(len(chances)) != y
     own, rest = float(chances[y]), float(chances[others].sum())
     gradient = gradients[y] if own <= rest else -gradients[others].sum(axis=0)

@@ -1,10 +1,10 @@
 """Factor evaluation: each factor of a formula is evaluated once over all respondents, then from what that evaluation learned.
 
-A factor can look at more than its own row: (age - np.mean(age)) needs the mean over respondents, bs(age, 4) the knots. What it learns is
-kept: calls that return one value for all rows as constants, formulaic's stateful transforms with their state. What is left is a function
+A factor can look at other rows: (age - np.mean(age)) needs the mean over respondents, bs(age, 4) the knots. These values are
+saved: calls that return one value for all rows as constants, formulaic's stateful transforms with their state. The rest is a function
 of a row's own values, and means the same for one row, for distinct rows and for new ones. A factor of public columns that still looks
 at other rows, such as age.rank(), has values for the respondents only. A factor of a perturbed variable must follow from each of its
-answers alone, since nobody's answer is known.
+answers alone, since answers are not known.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ class Factor:
     def evaluate(self, frame: pd.DataFrame, state: dict[str, Any]) -> Any:
         """Returns its values for each row, and leaves in `state` what it learned. Raises EstimateError."""
         whole = self.expression.is_category
-        seen = {safe: _column(frame[name], whole) for safe, name in self.columns.items()}
+        observed = {safe: _column(frame[name], whole) for safe, name in self.columns.items()}
         if self.expression.by_name:
-            return next(iter(seen.values()))
+            return next(iter(observed.values()))
         try:
-            return _broadcast(_computed(self.source, {**self.constants, **seen}, state), len(frame))
+            return _broadcast(_computed(self.source, {**self.constants, **observed}, state), len(frame))
         except Exception as error:  # whatever Python in a formula can raise
             raise EstimateError(f"formula cannot be computed: {self.text}: {type(error).__name__}: {plain(error)}") from None
 
@@ -133,14 +133,14 @@ def _of_public(factor: Factor, public: pd.DataFrame, kinds: NDArray[np.int64], f
     fitted = _with_constants(factor, public, set(factor.variables), state)
     if _alone(fitted, public, values, first):
         return fitted
-    shown = taken(values, first)
-    if not same(taken(shown, kinds), values):
+    selected = taken(values, first)
+    if not same(taken(selected, kinds), values):
         raise EstimateError(f"formula must give equal rows equal values, got {factor.text}. Compute it into a column of the data")
-    return Factor(factor.expression, factor.source, factor.columns, stored=shown)
+    return Factor(factor.expression, factor.source, factor.columns, stored=selected)
 
 
 def _of_answers(factor: Factor, public: pd.DataFrame, first: NDArray[np.int64], latent: Mapping[str, Any], combinations: int) -> Factor:
-    """A factor of a perturbed variable: the same whether an answer is evaluated alone or beside others."""
+    """Returns a factor of a perturbed variable: the same if an answer is evaluated alone or beside others."""
     own = [name for name in public.columns if name in factor.variables]
     base = public[own] if own else public[own].iloc[:1]
     names = [name for name in latent if name in factor.variables]
@@ -186,15 +186,15 @@ def _refuse_together(factor: Factor, names: Sequence[str]) -> NoReturn:
 
 
 def _with_constants(factor: Factor, frame: pd.DataFrame, public: set[str], state: dict[str, Any]) -> Factor:
-    """The factor with calls that return one value for all respondents replaced by that value."""
+    """Returns the factor with calls that return one value for all respondents replaced by this value."""
     columns = {safe: _column(frame[name], factor.expression.is_category) for safe, name in factor.columns.items() if name in public}
-    found = _Constants(columns, len(frame))
-    tree = ast.fix_missing_locations(found.visit(ast.parse(factor.source, mode="eval").body))
-    return Factor(factor.expression, ast.unparse(tree), factor.columns, found.constants, state)
+    result = _Constants(columns, len(frame))
+    tree = ast.fix_missing_locations(result.visit(ast.parse(factor.source, mode="eval").body))
+    return Factor(factor.expression, ast.unparse(tree), factor.columns, result.constants, state)
 
 
 class _Constants(ast.NodeTransformer):
-    """Replaces what is computed of whole columns and is not one value a row, such as np.mean(age), by names of constants."""
+    """Replacement of calls on whole columns that return no value per row, such as np.mean(age), by names of constants."""
 
     def __init__(self, columns: Mapping[str, Any], rows: int) -> None:
         self.columns, self.rows = columns, rows
@@ -213,7 +213,7 @@ class _Constants(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _of_columns(self, node: ast.AST) -> bool:
-        """Whether it is computed of public columns, by no transform that keeps a state of its own."""
+        """Returns whether the call uses public columns, by no transform that keeps a state of its own."""
         names = {name.id for name in values_of(node) if name.id.startswith("_column_")}
         return bool(names) and names <= set(self.columns) and not _stateful(node)
 
@@ -233,7 +233,7 @@ def _is_constant(value: Any, rows: int) -> bool:
 
 
 def _alone(factor: Factor, frame: pd.DataFrame, values: Any, first: NDArray[np.int64]) -> bool:
-    """Whether a row's value is the same alone, in a half of the rows, and among all of them."""
+    """Returns whether a row's value is the same alone, in a half of the rows, and among all of them."""
     n = len(frame)
     parts = [np.arange(n), np.arange(0, n, 2), np.arange(n // 2, n), *(np.array([row]) for row in _spread(first, _SINGLE))]
     try:
@@ -251,7 +251,7 @@ def _computed(source: str, names: Mapping[str, Any], state: dict[str, Any]) -> A
 
 
 def _renamed(expression: Expression, columns: Mapping[str, str]) -> str:
-    """The expression over safe names, which no function has."""
+    """Returns the expression over safe names, which no function has."""
     safe = {name: alias for alias, name in columns.items()}
     tree = copy.deepcopy(expression.tree)
     for node in list(values_of(tree)):
@@ -260,7 +260,7 @@ def _renamed(expression: Expression, columns: Mapping[str, str]) -> str:
 
 
 def _column(values: pd.Series[Any], whole: bool) -> Any:
-    """A column as an expression sees it: numbers in double precision, so that none overflows; where values name levels, whole numbers."""
+    """Returns a column as an expression sees it: numbers in double precision, so that none overflows; whole numbers for names of levels."""
     import pandas as pd
 
     column = values.reset_index(drop=True)
@@ -270,7 +270,7 @@ def _column(values: pd.Series[Any], whole: bool) -> Any:
 
 
 def _broadcast(values: Any, rows: int) -> Any:
-    """One value for all rows becomes one for each."""
+    """Returns one value for all rows as one for each."""
     import pandas as pd
 
     if isinstance(values, bool | int | float | np.generic | str) or (isinstance(values, np.ndarray) and values.ndim == 0):
@@ -332,11 +332,11 @@ def _rows(frame: pd.DataFrame, rows: NDArray[np.int64]) -> pd.DataFrame:
 
 
 def _spread(rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Some of them, from all over."""
+    """Returns some of the rows, evenly spaced."""
     return rows[np.unique(np.linspace(0, len(rows) - 1, count).astype(np.int64))]
 
 
 def _shuffle(n: int) -> NDArray[np.int64]:
-    """A fixed permutation, which leaves neither the first row first nor the last one last."""
+    """Returns a fixed permutation, which leaves neither the first row first nor the last one last."""
     order = np.argsort(np.arange(n, dtype=np.uint64) * np.uint64(2654435761) % np.uint64(4294967291), kind="stable").astype(np.int64)
     return np.roll(order, n // 2)

@@ -1,6 +1,6 @@
 """Model errors in plain words: separation, singular information, collinear terms, empty categories and too few people or clusters.
 
-Library, command line and pages print what is composed here. Messages name variables and their categories, which are public, and no record.
+Library, command line and pages print these messages. Messages name variables and their categories, which are public, and no record.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def at_limit(
 
 
 def _named(terms: Sequence[str]) -> str:
-    """Coefficients in words, without the intercepts beside others: "sex = f and age" for "sex[T.f]:age"."""
+    """Returns coefficients in words, without the intercepts beside others: "sex = f and age" for "sex[T.f]:age"."""
     others = [term for term in terms if not term.startswith("Intercept")] or terms
     conditions = [" and ".join(_SHOWN.sub(r" = \1", part) for part in term.split(":")) for term in others]
     return ", ".join(dict.fromkeys(_OUTCOME.sub("", each) for each in conditions))
@@ -191,7 +191,7 @@ def _conditions(concerned: Sequence[tuple[str, tuple[str, ...]]]) -> str:
 
 
 def _variables(terms: Sequence[str]) -> list[str]:
-    """The variables of some coefficients, without the intercept and the answer of the outcome that each is about."""
+    """Returns the variables of some coefficients, without the intercept and the outcome's answers."""
     parts = [part for term in terms if not term.startswith("Intercept") and " | " not in term for part in term.split(":")]
     return list(dict.fromkeys(_variable(_CATEGORY.sub("", part)) for part in parts))
 

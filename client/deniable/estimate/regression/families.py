@@ -1,4 +1,4 @@
-"""What a likelihood model says of an outcome: its chances, and their derivatives, for linear predictors eta.
+"""Outcome families and link functions: the chances of an outcome, and their derivatives, for linear predictors eta.
 
     logit     multinomial: log P(y) / P(reference) = eta_y; of two outcomes the logistic model
     probit    P(y) = Phi(eta), Phi the normal distribution function; two outcomes
@@ -26,8 +26,8 @@ _Floats = NDArray[np.float64]
 _LEAST = 1e-300  # what a chance is divided by at least
 
 
-class Family(NamedTuple):
-    """chances: eta (.., m) -> (.., K). scores: d log chance_y / d eta, (eta, chances) -> (.., K, m).
+class OutcomeFamily(NamedTuple):
+    """A family of outcomes. chances: eta (.., m) -> (.., K). scores: d log chance_y / d eta, (eta, chances) -> (.., K, m).
 
     bend: (eta, chances, latent) -> (.., m, m), the sum over y of latent_y times the second derivatives of -log chance_y.
     """
@@ -37,7 +37,7 @@ class Family(NamedTuple):
     bend: Callable[[_Floats, _Floats, _Floats], _Floats]
 
 
-class Link(NamedTuple):
+class LinkFunction(NamedTuple):
     """A distribution function, one less it, its density and the density's slope."""
 
     below: Callable[[_Floats], _Floats]
@@ -62,8 +62,8 @@ def _softmax_bend(eta: _Floats, chances: _Floats, latent: _Floats) -> _Floats:
     return np.asarray(latent.sum(axis=-1)[..., None, None] * spread)
 
 
-def cumulative(link: Link) -> Family:
-    """The family whose chances up to the j-th outcome are link.below(eta_j)."""
+def cumulative(link: LinkFunction) -> OutcomeFamily:
+    """Returns the family whose chances up to the j-th outcome are link.below(eta_j)."""
 
     def chances(eta: _Floats) -> _Floats:
         first, last = link.below(eta[..., :1]), link.above(eta[..., -1:])
@@ -79,11 +79,11 @@ def cumulative(link: Link) -> Family:
         squares = np.swapaxes(each * latent[..., None], -1, -2) @ each
         return np.asarray(squares - slopes[..., None] * np.eye(eta.shape[-1]))
 
-    return Family(chances, scores, bend)
+    return OutcomeFamily(chances, scores, bend)
 
 
 def _steps(m: int) -> _Floats:
-    """How the chance of each of m + 1 outcomes changes with the chances up to each of m, shape (m + 1, m)."""
+    """Returns how the chance of each of m + 1 outcomes changes with the chances up to each of m, shape (m + 1, m)."""
     steps = np.zeros((m + 1, m))
     steps[:-1] += np.eye(m)
     steps[1:] -= np.eye(m)
@@ -111,11 +111,11 @@ def _expit(eta: _Floats) -> _Floats:
 
 
 LINKS = {
-    "probit": Link(_ndtr, lambda eta: _ndtr(-eta), _normal, lambda eta: -eta * _normal(eta)),
-    "cloglog": Link(
+    "probit": LinkFunction(_ndtr, lambda eta: _ndtr(-eta), _normal, lambda eta: -eta * _normal(eta)),
+    "cloglog": LinkFunction(
         lambda eta: -np.expm1(-_hazard(eta)), lambda eta: np.exp(-_hazard(eta)), _extreme, lambda eta: _extreme(eta) * (1 - _hazard(eta))
     ),
-    "ordinal": Link(
+    "ordinal": LinkFunction(
         _expit,
         lambda eta: _expit(-eta),
         lambda eta: _expit(eta) * _expit(-eta),
@@ -123,19 +123,19 @@ LINKS = {
     ),
 }
 
-FAMILIES = {"logit": Family(_softmax, _softmax_scores, _softmax_bend), **{name: cumulative(link) for name, link in LINKS.items()}}
+FAMILIES = {"logit": OutcomeFamily(_softmax, _softmax_scores, _softmax_bend), **{name: cumulative(link) for name, link in LINKS.items()}}
 """Every model that has a likelihood, by its name."""
 
 
 def proportional(outcomes: int, columns: int, intercept: int) -> _Floats:
-    """The constraint matrix of the ordinal model, shape ((outcomes - 1) columns, columns - 1 + outcomes - 1).
+    """Returns the constraint matrix of the ordinal model, shape ((outcomes - 1) columns, columns - 1 + outcomes - 1).
 
     The coefficients are the slopes, in the columns' order without the intercept's, and then the thresholds alpha.
     """
     slopes = [column for column in range(columns) if column != intercept]
-    made = np.zeros((outcomes - 1, columns, len(slopes) + outcomes - 1))
+    result = np.zeros((outcomes - 1, columns, len(slopes) + outcomes - 1))
     for place, column in enumerate(slopes):
-        made[:, column, place] = -1.0
+        result[:, column, place] = -1.0
     for j in range(outcomes - 1):
-        made[j, intercept, len(slopes) + j] = 1.0
-    return made.reshape((outcomes - 1) * columns, -1)
+        result[j, intercept, len(slopes) + j] = 1.0
+    return result.reshape((outcomes - 1) * columns, -1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from deniable.estimate.regression import by_likelihood, corrected_score
 from deniable.estimate.regression.request import checked
 from deniable.estimate.regression.result import Regression
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.variable import PerturbedVariable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def regress(
     formula: str,
     data: pd.DataFrame | None = None,
-    perturbed: Mapping[str, Perturbed] | None = None,
+    perturbed: Mapping[str, PerturbedVariable] | None = None,
     *,
     model: str = "logit",
     given: str | None = None,
@@ -27,8 +27,8 @@ def regress(
 ) -> Regression:
     """Fits `formula`, as in "affair ~ religious + children", to n respondents.
 
-    data: the public columns, a row per respondent. perturbed: name -> `Perturbed`, of the same respondents in the same order. A formula
-    uses both alike: a perturbed predictor is a category (its reference is the base), or a number where it has scores.
+    data: the public columns, a row per respondent. perturbed: name -> `PerturbedVariable`, of the same respondents in the same order.
+    A formula uses both alike: a perturbed predictor is a category (its reference is the base), or a number where it has scores.
     model: "logit", by maximum likelihood; the log odds of every category of the outcome against its reference, so multinomial where
     it has more than two. "probit" and "cloglog" (complementary log-log): of two categories, by other links. "ordinal": proportional odds
     of categories in their order. "linear": the mean of a numeric outcome (perturbed with scores, or public), by a corrected score.
@@ -48,5 +48,5 @@ def regress(
     """
     options = {"model": model, "given": given, "errors": errors, "weights": weights, "clusters": clusters}
     request = checked(formula, data, dict(perturbed or {}), options)
-    found = corrected_score.fit(request) if model == "linear" else by_likelihood.fit(request)
-    return Regression.build(found)
+    result = corrected_score.fit(request) if model == "linear" else by_likelihood.fit(request)
+    return Regression.build(result)

@@ -1,4 +1,4 @@
-"""A fitted model as numbers, before it is told."""
+"""Fitted model as numbers: coefficients, covariance and likelihood."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.estimate.regression.basis import Basis
-from deniable.estimate.regression.drawn import Drawn
-from deniable.estimate.regression.layout import Layout, Terms
+from deniable.estimate.regression.layout import ModelLayout, Terms
 from deniable.estimate.regression.left_out import LeftOut
 from deniable.estimate.regression.likelihood import Maximum, Reports
 from deniable.estimate.regression.request import Request
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.sampling import SamplingDesign
+from deniable.estimate.regression.variable import PerturbedVariable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,10 +24,11 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """What a likelihood model keeps beside its coefficients. Its parameters are those of the terms' basis.
+    """A likelihood model's numbers besides its coefficients. Its parameters belong to the terms' basis.
 
-    outcome: the outcome, and its K answers in the family's order. drawn: whom people stand for. complete: how many of the cells, the
-    first ones, are combinations of answers. covariance: of all parameters, gamma among them. carried: from
+    outcome: the outcome, and its K answers in the family's order. sampling: weights and clusters. complete: how many of the cells, the
+        first
+    ones, are combinations of answers. covariance: of all parameters, gamma among them. carried: from
     the basis to the coefficients. start: of the coefficients.
     """
 
@@ -36,9 +37,9 @@ class Likelihood:
     maximum: Maximum
     covariance: _Floats
     carried: _Floats
-    outcome: Perturbed
+    outcome: PerturbedVariable
     outcomes: tuple[str, ...]
-    drawn: Drawn
+    sampling: SamplingDesign
     complete: int
     start: _Floats
     latent: pd.Series[float] | None
@@ -46,9 +47,10 @@ class Likelihood:
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """request: what was asked for. outcome: what is modelled, in words. names: (of which category of the outcome, term) of each one.
+    """The coefficients of a fitted model.
 
-    params: shape (p,), and their covariance, (p, p). basis: the columns in which they were fitted. asked: respondents who were asked all
+    request: the checked request. outcome: the modelled quantity, in words. names: (category of the outcome, term) of each coefficient.
+    params: shape (p,), and their covariance, (p, p). basis: the columns used for fitting. asked: respondents who were asked all
     questions. answered: the part of them that answered all, as estimated. likelihood: None of a linear model. left_out: of a linear model
     of people drawn alone, None of others. core: of a linear model, coefficients and covariance in the basis.
     """
@@ -58,7 +60,7 @@ class Coefficients:
     names: list[tuple[str, str]]
     params: _Floats
     covariance: _Floats
-    layout: Layout
+    layout: ModelLayout
     basis: Basis
     asked: int
     answered: float
@@ -68,11 +70,11 @@ class Coefficients:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of the errors: of clusters, of a linear model at most, and without end of others."""
-        return self.request.drawn.df if self.left_out is None else self.left_out.most
+        """Degrees of freedom of the errors: of clusters, the most of a linear model, and infinite for others."""
+        return self.request.sampling.df if self.left_out is None else self.left_out.most
 
     def freedom(self, contrasts: _Floats) -> _Floats:
-        """Degrees of freedom of the error of each linear combination of the coefficients; contrasts: (k, p). Shape (k,)."""
+        """Returns degrees of freedom of the error of each linear combination of the coefficients; contrasts: (k, p). Shape (k,)."""
         return np.full(len(contrasts), self.df) if self.left_out is None else self.left_out.freedom(contrasts)
 
     @property
@@ -83,4 +85,4 @@ class Coefficients:
     @property
     def weighted(self) -> bool:
         """Whether respondents have weights."""
-        return self.request.drawn.weights is not None
+        return self.request.sampling.weights is not None

@@ -53,8 +53,8 @@ class Expression:
     @cached_property
     def names(self) -> frozenset[str]:
         """Columns that it may use: all names that are neither called nor a module nor bound within."""
-        found = {self.aliases.get(node.id, node.id) for node in values_of(self.tree)}
-        return frozenset(found if self.by_name else found - _modules())
+        result = {self.aliases.get(node.id, node.id) for node in values_of(self.tree)}
+        return frozenset(result if self.by_name else result - _modules())
 
     @cached_property
     def called(self) -> frozenset[str]:
@@ -94,14 +94,17 @@ def _modules() -> set[str]:
 
 
 def _functions() -> Mapping[str, Any]:
-    """What formulaic offers in an expression."""
+    """Returns the functions that formulaic offers in an expression."""
     from formulaic.transforms import TRANSFORMS
 
     return dict(TRANSFORMS)
 
 
 def split(formula: str) -> tuple[str, str]:
-    """The outcome's name and the right-hand side. A name between backticks may be any text without one. Raises EstimateError."""
+    """Splits a formula into the outcome's name and the right-hand side. A name between backticks may be any text without one.
+
+    Raises EstimateError.
+    """
     sides = _SIDES.fullmatch(formula)
     if not sides or (sides[1] and not sides[1].isidentifier()) or not sides[3].strip():
         raise EstimateError(f"formula must be `outcome ~ terms`, the outcome a single name, got {formula!r}")
@@ -109,14 +112,17 @@ def split(formula: str) -> tuple[str, str]:
 
 
 def quoted(name: str) -> str:
-    """A name as a formula has it: between backticks where it is no identifier. Raises EstimateError for one that no formula can hold."""
+    """Returns a name as a formula has it, between backticks unless an identifier.
+
+    Raises EstimateError for a name that no formula can hold.
+    """
     if "`" in name or "\\" in name:
         raise EstimateError("a name in a formula must be without backticks and backslashes")
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"`{name}`"
 
 
 def names_alone(right: str) -> bool:
-    """Whether a right-hand side is made of names alone. Anything else is Python, and is run. Raises EstimateError."""
+    """Returns whether a right-hand side is made of names alone. Anything else is Python, and is run. Raises EstimateError."""
     return all(factor.eval_method.value in ("literal", "lookup") for term in parsed(right) for factor in term.factors)
 
 
@@ -175,16 +181,16 @@ def parsed(right: str) -> Any:
         raise EstimateError(str(missing("a regression", "estimate") or error)) from None
     grouped = _GROUPED.search(right)
     try:
-        found = Formula(right)
+        result = Formula(right)
     except (FormulaicError, SyntaxError) as error:
         if grouped:
             raise EstimateError(_several_parts(grouped[1])) from None
         if right.strip() == ".":
             raise EstimateError("formula must name its terms: `.` is not known here") from None
         raise EstimateError(f"formula cannot be read: {plain(error)}") from None
-    if not isinstance(found, SimpleFormula):
+    if not isinstance(result, SimpleFormula):
         raise EstimateError(_several_parts("column"))
-    return found
+    return result
 
 
 def plain(error: Exception) -> str:

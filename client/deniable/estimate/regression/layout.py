@@ -14,7 +14,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.regression import formula
 from deniable.estimate.regression.basis import Basis, orthogonal
 from deniable.estimate.regression.factors import Factor, flat, learned
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.variable import PerturbedVariable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,30 +26,35 @@ MAX_COMBINATIONS = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
-    """A right-hand side that can be computed of any values.
+class ModelLayout:
+    """A right-hand side that can be computed for any values.
 
     Attributes:
         right: The right-hand side.
         factors: Its factors, with what they learned of all respondents.
-        spec: formulaic's, in which each factor is looked up by its text.
+        spec: formulaic's, with each factor looked up by its text.
         predictors: The perturbed predictors.
     """
 
     right: str
     factors: tuple[Factor, ...]
     spec: Any
-    predictors: Mapping[str, Perturbed]
+    predictors: Mapping[str, PerturbedVariable]
 
     @classmethod
     def of(
-        cls, right: str, factors: tuple[Factor, ...], frame: pd.DataFrame, kinds: NDArray[np.int64], predictors: Mapping[str, Perturbed]
-    ) -> tuple[Layout, _Floats]:
+        cls,
+        right: str,
+        factors: tuple[Factor, ...],
+        frame: pd.DataFrame,
+        kinds: NDArray[np.int64],
+        predictors: Mapping[str, PerturbedVariable],
+    ) -> tuple[ModelLayout, _Floats]:
         """Returns the layout and its matrix of the table that has all public values and all answers. Raises EstimateError."""
-        found = _matrix(_looked_up(right), factors, frame, kinds)
-        layout = cls(right, factors, found.model_spec, predictors)
+        result = _matrix(_looked_up(right), factors, frame, kinds)
+        layout = cls(right, factors, result.model_spec, predictors)
         layout.require_known(frame, kinds)
-        return layout, np.asarray(found, dtype=np.float64).reshape(len(frame), -1)
+        return layout, np.asarray(result, dtype=np.float64).reshape(len(frame), -1)
 
     @property
     def names(self) -> list[str]:
@@ -74,7 +79,7 @@ class Layout:
         return frozenset().union(*(factor.variables for factor in self.factors))
 
     def frame(self, public: pd.DataFrame, codes: NDArray[np.int64]) -> pd.DataFrame:
-        """Public values and answers by their places as the formula sees them, a column for each variable."""
+        """Returns public values and answers by their indices as the formula sees them, a column for each variable."""
         latent = {name: _values(variable, codes[:, j]) for j, (name, variable) in enumerate(self.predictors.items())}
         return public.reset_index(drop=True).assign(**latent)
 
@@ -107,13 +112,13 @@ class Layout:
 class Terms:
     """The right-hand side for R distinct kinds of respondent and C combinations of answers to the perturbed predictors.
 
-    layout: how it is computed. basis: the columns in which it is fitted. x: (R, C, p), the terms in that basis. w: (R, q), what the
+    layout: how it is computed. basis: the columns used for fitting. x: (R, C, p), the terms in that basis. w: (R, q), what the
     combinations' distribution depends on. rows: (R,), one respondent of each kind. which: (n,), the kind of each respondent.
     combinations: (C, predictors), places of answers. public: the different public values, Z rows; public_kind: (R,), which of them each
     kind has.
     """
 
-    layout: Layout
+    layout: ModelLayout
     basis: Basis
     x: _Floats
     w: _Floats
@@ -134,20 +139,20 @@ class Terms:
         return list(self.layout.predictors)
 
     def count(self, weights: _Floats | None) -> _Floats:
-        """Respondents of each kind, or the sum of their weights, shape (R,)."""
+        """Returns the respondents of each kind, or the sum of their weights, shape (R,)."""
         return np.bincount(self.which, weights, minlength=len(self.rows)).astype(np.float64)
 
     def everywhere(self) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-        """All public values with all combinations of answers, Z C rows, and the public row that each has."""
+        """Returns all public values with all combinations of answers, Z C rows, and the public row that each has."""
         return _everywhere(self.layout, self.public, self.combinations)
 
 
 def terms(
-    right: str, given: str | None, data: pd.DataFrame, perturbed: Mapping[str, Perturbed], outcome_kinds: Sequence[NDArray[Any]]
+    right: str, given: str | None, data: pd.DataFrame, perturbed: Mapping[str, PerturbedVariable], outcome_kinds: Sequence[NDArray[Any]]
 ) -> Terms:
-    """Lays the right-hand side out. given: see `regress`. outcome_kinds: what else tells respondents apart, (n,) each.
+    """Returns the design matrix of the right-hand side. given: see `regress`. outcome_kinds: further codes of respondents, (n,) each.
 
-    Raises EstimateError for a name that is not there, a missing value, and collinear terms.
+    Raises EstimateError for an unknown name, a missing value, and collinear terms.
     """
     expressions = formula.expressions(right)
     others = formula.expressions(given) if given else []
@@ -168,8 +173,8 @@ def terms(
         _, some = np.unique(combinations[:, own], axis=0, return_index=True)
         return learned(expression, public, which, first, {name: values[some] for name, values in latent.items()}, len(some))
 
-    frame, kinds = _everywhere(Layout(right, (), None, predictors), distinct, combinations)
-    layout, matrix = Layout.of(right, tuple(map(fitted, expressions)), frame, kinds, predictors)
+    frame, kinds = _everywhere(ModelLayout(right, (), None, predictors), distinct, combinations)
+    layout, matrix = ModelLayout.of(right, tuple(map(fitted, expressions)), frame, kinds, predictors)
     basis = Basis.of(matrix, layout.names)
     x = matrix.reshape(len(distinct), len(combinations), -1)
     if given is None:
@@ -180,7 +185,7 @@ def terms(
     return Terms(layout, basis, basis.columns(x)[there], w[there], rows, kind.ravel(), combinations, distinct, there)
 
 
-def labelled(variable: Perturbed, labels: Any) -> Any:
+def labelled(variable: PerturbedVariable, labels: Any) -> Any:
     """Answers by their labels, as a formula sees a category: the reference is its first level."""
     import pandas as pd
 
@@ -188,40 +193,40 @@ def labelled(variable: Perturbed, labels: Any) -> Any:
 
 
 def _public(data: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """The public columns that are used, levels that no row has dropped. Raises EstimateError for a missing value."""
+    """Returns the used public columns, without unused levels. Raises EstimateError for a missing value."""
     for name in names:
         if missing := int(data[name].isna().sum()):
             raise EstimateError(f"{name} must not be missing in any row, got {missing:,} missing of {len(data):,}")
         if data[name].dtype.kind in "mM":
             raise EstimateError(f"{name} must be a number or a category, got times: count days, as (day - first).dt.days")
-    found = data[names]
-    unused = {name: found[name].cat.remove_unused_categories() for name in names if hasattr(found[name], "cat")}
-    return found.assign(**unused)
+    result = data[names]
+    unused = {name: result[name].cat.remove_unused_categories() for name in names if hasattr(result[name], "cat")}
+    return result.assign(**unused)
 
 
-def _everywhere(layout: Layout, public: pd.DataFrame, combinations: NDArray[np.int64]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+def _everywhere(layout: ModelLayout, public: pd.DataFrame, combinations: NDArray[np.int64]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     kinds = np.repeat(np.arange(len(public)), len(combinations))
     return layout.frame(public.iloc[kinds], np.tile(combinations, (len(public), 1))), kinds
 
 
 def _given(given: str, factors: tuple[Factor, ...], public: pd.DataFrame, predictors: set[str]) -> _Floats:
-    """What the distribution of the perturbed predictors depends on, shape (public kinds, q)."""
+    """Returns the predictors of the perturbed predictors' distribution, shape (public kinds, q)."""
     if perturbed := sorted(predictors.intersection(*[frozenset().union(*(one.variables for one in factors))])):
         raise EstimateError(f"given must name public columns only, got {', '.join(perturbed)}")
-    layout, matrix = Layout.of(given, factors, public, np.arange(len(public)), {})
+    layout, matrix = ModelLayout.of(given, factors, public, np.arange(len(public)), {})
     Basis.of(matrix, layout.names)  # refuses what is collinear
     return orthogonal(matrix)
 
 
 def _combinations(sizes: Sequence[int]) -> NDArray[np.int64]:
-    """All combinations of categories, shape (C, predictors); a single empty one where there is no perturbed predictor."""
+    """Returns all combinations of categories, shape (C, predictors); a single empty one without perturbed predictors."""
     if (total := int(np.prod(sizes, dtype=object))) > MAX_COMBINATIONS:
         raise EstimateError(f"the perturbed predictors must have at most {MAX_COMBINATIONS:,} combinations of categories, got {total:,}")
     return np.array(list(itertools.product(*map(range, sizes))), dtype=np.int64).reshape(total, len(sizes))
 
 
 def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Equal values get equal numbers from 0."""
+    """Returns equal numbers from 0 for equal values."""
     if values.dtype == object:
         import pandas as pd
 
@@ -230,22 +235,22 @@ def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _kinds(parts: Sequence[NDArray[np.int64]], n: int) -> NDArray[np.int64]:
-    """One number from 0 for each distinct combination of codes."""
+    """Returns one number from 0 for each distinct combination of codes."""
     kind = np.zeros(n, dtype=np.int64)
     for part in parts:
         kind = _codes(kind * (int(part.max(initial=0)) + 1) + part)
     return kind
 
 
-def _values(variable: Perturbed, codes: NDArray[np.int64]) -> Any:
-    """What a formula sees of a latent answer: its score, or a category whose first level is the reference."""
+def _values(variable: PerturbedVariable, codes: NDArray[np.int64]) -> Any:
+    """Returns a latent answer as a formula sees it: its score, or a category whose first level is the reference."""
     if (scores := variable.answer_scores) is not None:
         return scores[codes]
     return labelled(variable, np.asarray(variable.answers, dtype=object)[codes])
 
 
 def _looked_up(right: str) -> Any:
-    """The formula with each factor looked up by its text."""
+    """Returns the formula with each factor looked up by its text."""
     from formulaic import Formula
     from formulaic.parser.types import Factor as Lookup
     from formulaic.parser.types import Term

@@ -1,11 +1,11 @@
-"""What a linear model would be without each of its respondents: errors that hold with few of them, too.
+"""Jackknife errors of a linear model, by leaving out each respondent: they hold with few respondents, too.
 
 With A and psi as in `corrected_score` and J_i = w_i r_i sum over c of U_ic x x', what respondent i adds to A, beta without i is
 beta - (A - J_i)^-1 w_i psi_i. The covariance is the sum of the squares of these steps, the jackknife's; of predictors without noise it
 is the sandwich HC3 (J. MacKinnon and H. White, J. Econometrics 29 (1985)). A plain sandwich is too small, since a fit is nearest to its
 own reports.
 
-How sure such an error is depends on how many respondents decide the coefficient. Those of a contrast k' beta have the weights
+The precision of such an error depends on how many respondents decide the coefficient. For a contrast k' beta they have the weights
 
     D_i = (k' (A - J_i)^-1 w_i sum over c of U_ic x)^2
 
@@ -32,8 +32,10 @@ _ALL = 1 - 1e-9  # of what is known in some direction, known by one respondent a
 
 
 class Equation(NamedTuple):
-    """What is solved, of R kinds of respondent and C combinations. x: (R, C, p). u: (R, C). v, r: (R,), as in `corrected_score`.
-    a: (p, p). beta: (p,). naming: of its p terms."""
+    """The equation to solve, of R kinds of respondent and C combinations.
+
+    x: (R, C, p). u: (R, C). v, r: (R,), as in `corrected_score`. a: (p, p). beta: (p,). naming: of its p terms.
+    """
 
     x: _Floats
     u: _Floats
@@ -46,8 +48,11 @@ class Equation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """count: (m,), respondents of each of m rows. steps: (m, p), what beta loses without one of them. leans: (m, p), what it owes to a
-    unit of one's outcome. most: degrees of freedom at most."""
+    """The steps by leaving out each respondent.
+
+    count: (m,), respondents of each of m rows. steps: (m, p), what beta loses without one of them. leans: (m, p), the part of beta by a
+    unit of one's outcome. most: degrees of freedom at most.
+    """
 
     count: _Floats
     steps: _Floats
@@ -56,7 +61,7 @@ class LeftOut:
 
     @property
     def covariance(self) -> _Floats:
-        """Of the coefficients, shape (p, p)."""
+        """The covariance of the coefficients, shape (p, p)."""
         return np.asarray((self.steps * self.count[:, None]).T @ self.steps)
 
     def carried(self, turn: _Floats) -> LeftOut:
@@ -64,11 +69,11 @@ class LeftOut:
         return replace(self, steps=self.steps @ turn.T, leans=self.leans @ turn.T)
 
     def freedom(self, contrasts: _Floats) -> _Floats:
-        """Degrees of freedom of the error of each contrast; contrasts: (k, p)."""
+        """Returns degrees of freedom of the error of each contrast; contrasts: (k, p)."""
         scaled = contrasts / np.maximum(np.abs(contrasts * np.abs(self.leans).max(axis=0)).max(axis=1, keepdims=True), 1e-300)
         weights = (self.leans @ scaled.T) ** 2
-        found = (self.count @ weights) ** 2 / np.maximum(self.count @ weights**2, 1e-300) - 1
-        return np.asarray(np.clip(found, 1.0, self.most))
+        result = (self.count @ weights) ** 2 / np.maximum(self.count @ weights**2, 1e-300) - 1
+        return np.asarray(np.clip(result, 1.0, self.most))
 
 
 def each(of: Equation, which: NDArray[np.int64], weights: _Floats | None) -> LeftOut:
@@ -88,7 +93,7 @@ def each(of: Equation, which: NDArray[np.int64], weights: _Floats | None) -> Lef
 
 
 def _blocks(of: Equation, white: _Floats, rows: NDArray[np.int64], weights: _Floats) -> Iterator[tuple[_Floats, _Floats]]:
-    """Steps and leans where A is 1, of some respondents at a time."""
+    """Yields steps and leans where A is 1, of some respondents at a time."""
     p = len(of.beta)
     size = max(1, _AT_ONCE // (p * max(p, of.x.shape[1])))
     for start in range(0, len(rows), size):
@@ -104,7 +109,7 @@ def _blocks(of: Equation, white: _Floats, rows: NDArray[np.int64], weights: _Flo
 
 
 def _refuse_alone(own: _Floats, white: _Floats, of: Equation) -> None:
-    """own: (m, p, p), the part of 1 that each respondent is."""
+    """Raises EstimateError if a coefficient depends on one respondent. own: (m, p, p), the part of 1 that each respondent is."""
     much = own[np.linalg.norm(own, axis=(1, 2)) > 0.5]
     if not len(much):
         return

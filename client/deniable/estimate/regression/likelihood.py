@@ -1,4 +1,4 @@
-"""The likelihood of a regression whose outcome and some of whose predictors were perturbed, and its maximum.
+"""Likelihood of a regression with a perturbed outcome and perturbed predictors, and its maximum.
 
 A respondent with public values z reports b about the outcome y and a_1 .. a_m about the predictors c = (c_1 .. c_m):
 
@@ -10,7 +10,7 @@ A respondent with public values z reports b about the outcome y and a_1 .. a_m a
 The channels P(a | c), P(b | y) are known. beta is wanted; gamma is estimated along with it. Where w is just a constant,
 pi is a free (saturated) joint distribution.
 
-Score and observed information are those of the complete data, averaged over what is latent given the reports, the
+Score and observed information are the complete data's, averaged over the latent data given the reports, the
 information less the variance of the score (T. Louis, J. R. Stat. Soc. B 44 (1982)). A Newton step is taken where the
 observed information is positive definite, else an EM gradient step (K. Lange, J. R. Stat. Soc. B 57 (1995)), which
 uses the complete data's; either is halved until the objective grows. Nothing is random.
@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError, ModelError
 from deniable.estimate.regression import failures
 from deniable.estimate.regression.basis import Naming
-from deniable.estimate.regression.families import Family
+from deniable.estimate.regression.families import OutcomeFamily
 
 _Floats = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class Reports:
     w: _Floats
     a: _Floats
     b: _Floats
-    family: Family
+    family: OutcomeFamily
     constraint: _Floats | None = None
 
     @property
@@ -77,17 +77,17 @@ class Reports:
         return int((self.b.shape[2] - 1) * self.x.shape[2] if self.constraint is None else self.constraint.shape[1])
 
     def slopes(self, parameters: _Floats) -> _Floats:
-        """B, shape (K - 1, p)."""
+        """Returns B, shape (K - 1, p)."""
         beta = parameters[: self.coefficients]
         return (beta if self.constraint is None else self.constraint @ beta).reshape(-1, self.x.shape[2])
 
     @property
     def parameters(self) -> int:
-        """beta, then gamma: (C - 1) q."""
+        """The parameters: beta, then gamma: (C - 1) q."""
         return int(self.coefficients + (self.x.shape[1] - 1) * self.w.shape[1])
 
     def chunks(self) -> Iterator[Reports]:
-        """The same kinds, some at a time."""
+        """Yields the same kinds, some at a time."""
         outcomes = self.b.shape[2]
         size = max(1, _CHUNK // (self.x.shape[1] * outcomes * (self.parameters + outcomes)))
         for start in range(0, len(self.count), size):
@@ -96,8 +96,11 @@ class Reports:
 
 
 class Derivatives(NamedTuple):
-    """At some parameters: the log-likelihood; the objective, which has the pseudo-respondents too; its score, observed information and
-    complete data's information."""
+    """The derivatives at some parameters.
+
+    The log-likelihood; the objective, which has the pseudo-respondents too; its score, observed information and complete data's
+    information.
+    """
 
     llf: float
     objective: float
@@ -115,9 +118,11 @@ class Maximum(NamedTuple):
 
 
 def maximize(reports: Reports, naming: Naming, start: _Floats) -> Maximum:
-    """The maximum from fixed starting values: beta = start, gamma = 0. naming: of the coefficients, for messages.
+    """Maximizes the likelihood from fixed starting values: beta = start, gamma = 0. naming: of the coefficients, for messages.
 
-    Raises NoMaximumError, and ModelError where the information is singular or the search does not end.
+    Raises:
+        NoMaximumError: The likelihood has no interior maximum.
+        ModelError: The information is singular, or the search does not end.
     """
     parameters, at, before = np.append(start, np.zeros(reports.parameters - len(start))), None, np.inf
     for steps in range(1, MAX_STEPS + 1):
@@ -145,7 +150,7 @@ def maximize(reports: Reports, naming: Naming, start: _Floats) -> Maximum:
 
 
 def derivatives(reports: Reports, parameters: _Floats) -> Derivatives:
-    """All that `Derivatives` names, at some parameters; an objective of -inf where the family's chances are none."""
+    """Returns the fields of `Derivatives` at some parameters; an objective of -inf where the family's chances are undefined."""
     size = reports.parameters
     llf, penalty = 0.0, 0.0
     score, (observed, complete) = np.zeros(size), [np.zeros((size, size)) for _ in range(2)]
@@ -168,30 +173,33 @@ def derivatives(reports: Reports, parameters: _Floats) -> Derivatives:
 
 
 def scores(reports: Reports, parameters: _Floats) -> _Floats:
-    """The score of one respondent of each kind, shape (R, parameters); the pseudo-respondents' is not in it."""
+    """Returns the score of one respondent of each kind, shape (R, parameters), without the pseudo-respondents'."""
     points = (_Point.of(part, parameters) for part in reports.chunks())
     return np.concatenate([np.einsum("rcy,rcyp->rp", at.latent, _scores(at)) for at in points])
 
 
 def reported(reports: Reports, parameters: _Floats) -> _Floats:
-    """The chance of each kind's reports, given their public values, shape (R,)."""
+    """Returns the chance of each kind's reports, given their public values, shape (R,)."""
     return np.concatenate([_Point.of(part, parameters).total for part in reports.chunks()])
 
 
 def distribution(reports: Reports, parameters: _Floats) -> _Floats:
-    """pi: how the perturbed predictors' combinations are distributed among those with each kind's public values, shape (R, C)."""
+    """Returns pi, the distribution of the perturbed predictors' combinations for each kind's public values, shape (R, C)."""
     return np.asarray(np.exp(_log_combinations(reports, parameters)))
 
 
 def combinations(reports: Reports, parameters: _Floats) -> _Floats:
-    """The estimated joint shares of the perturbed predictors' combinations, shape (C,), over all respondents."""
+    """Returns the estimated joint shares of the perturbed predictors' combinations, shape (C,), over all respondents."""
     return np.asarray(reports.count @ distribution(reports, parameters) / reports.count.sum())
 
 
 @dataclass(frozen=True)
 class _Point:
-    """Some kinds of respondent at some parameters. eta: (R, C, K - 1). mu: (R, C, K). log_pi, pi: (R, C). total: (R,), the likelihood of
-    a report. latent: (R, C, K), how likely each (c, y) is, given the reports."""
+    """Some kinds of respondent at some parameters.
+
+    eta: (R, C, K - 1). mu: (R, C, K). log_pi, pi: (R, C). total: (R,), the likelihood of
+    a report. latent: (R, C, K), how likely each (c, y) is, given the reports.
+    """
 
     part: Reports
     eta: _Floats
@@ -212,7 +220,7 @@ class _Point:
 
 
 def _log_combinations(part: Reports, parameters: _Floats) -> _Floats:
-    """log pi, shape (R, C)."""
+    """Returns log pi, shape (R, C)."""
     eta = np.zeros((len(part.count), part.x.shape[1]))
     eta[:, 1:] = part.w @ parameters[part.coefficients :].reshape(-1, part.w.shape[1]).T
     top = eta.max(axis=1, keepdims=True)
@@ -220,7 +228,7 @@ def _log_combinations(part: Reports, parameters: _Floats) -> _Floats:
 
 
 def _scores(at: _Point) -> _Floats:
-    """The complete data's score of each latent (c, y), shape (R, C, K, parameters)."""
+    """Returns the complete data's score of each latent (c, y), shape (R, C, K, parameters)."""
     part = at.part
     kinds, cells, p = part.x.shape
     outcomes, q = part.b.shape[2], part.w.shape[1]
@@ -234,24 +242,24 @@ def _scores(at: _Point) -> _Floats:
 
 
 def _curvature(at: _Point, weight: _Floats) -> _Floats:
-    """The sum of the second derivatives of -log mu, each (c, y) weighted, for beta; weight: (R, C, K), of one respondent of each kind."""
+    """Returns the weighted sum of the second derivatives of -log mu for beta; weight: (R, C, K), of one respondent of each kind."""
     part, p = at.part, at.part.x.shape[2]
     bend = part.family.bend(at.eta, at.mu, weight) * part.count[:, None, None, None]
     m = bend.shape[-1]
     squares = (part.x[..., :, None] * part.x[..., None, :]).reshape(-1, p * p)
-    made = (bend.reshape(-1, m * m).T @ squares).reshape(m, m, p, p).transpose(0, 2, 1, 3).reshape(m * p, m * p)
-    return np.asarray(made if part.constraint is None else part.constraint.T @ made @ part.constraint)
+    result = (bend.reshape(-1, m * m).T @ squares).reshape(m, m, p, p).transpose(0, 2, 1, 3).reshape(m * p, m * p)
+    return np.asarray(result if part.constraint is None else part.constraint.T @ result @ part.constraint)
 
 
 def _blocks(beta: _Floats, gamma: _Floats) -> _Floats:
     b = len(beta)
-    made = np.zeros((b + len(gamma), b + len(gamma)))
-    made[:b, :b], made[b:, b:] = beta, gamma
-    return made
+    result = np.zeros((b + len(gamma), b + len(gamma)))
+    result[:b, :b], result[b:, b:] = beta, gamma
+    return result
 
 
 def _pseudo_score(part: Reports, pi: _Floats, share: float, size: int) -> _Floats:
-    """The pseudo-respondents' score: they are like everybody in w, and evenly spread over the combinations."""
+    """Returns the pseudo-respondents' score: they are like everybody in w, and evenly spread over the combinations."""
     score = np.zeros(size)
     cells = part.x.shape[1]
     score[part.coefficients :] = share * ((part.count[:, None] * (1 / cells - pi[:, 1:])).T @ part.w).ravel()
@@ -259,13 +267,13 @@ def _pseudo_score(part: Reports, pi: _Floats, share: float, size: int) -> _Float
 
 
 def _gram(each: _Floats, weight: _Floats) -> _Floats:
-    """Sum of weight times s s' over all but the last axis."""
+    """Returns the sum of weight times s s' over all but the last axis."""
     rows = (each * np.sqrt(weight)[..., None]).reshape(math.prod(each.shape[:-1]), each.shape[-1])
     return rows.T @ rows
 
 
 def _solve(information: _Floats, score: _Floats) -> _Floats | None:
-    """information^-1 score, or None unless it is positive definite, with its scales taken out."""
+    """Returns information^-1 score, or None unless it is positive definite, after scaling."""
     scale = np.sqrt(np.maximum(np.diagonal(information), 0))
     if not (np.isfinite(scale) & (scale > 0)).all():
         return None
@@ -286,7 +294,7 @@ def _em_step(at: Derivatives, naming: Naming) -> _Floats:
 
 
 def _uphill(reports: Reports, parameters: _Floats, step: _Floats, at: Derivatives) -> tuple[_Floats, Derivatives]:
-    """The step, halved until the objective does not fall by more than rounding."""
+    """Returns the step, halved until the objective does not fall by more than rounding."""
     slack = 1e-12 * abs(at.objective)
     step = step * min(1.0, 5.0 / float(np.abs(step).max()))
     for _ in range(40):

@@ -1,4 +1,4 @@
-"""What a regression is asked for, checked."""
+"""Regression request: the checked formula, data and options."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from deniable.errors import EstimateError
 from deniable.estimate.moments import applicability
 from deniable.estimate.regression import formula as formulas
 from deniable.estimate.regression import layout
-from deniable.estimate.regression.drawn import Drawn
 from deniable.estimate.regression.families import FAMILIES
-from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.regression.sampling import SamplingDesign
+from deniable.estimate.regression.variable import PerturbedVariable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,30 +25,30 @@ MODELS = (*FAMILIES, "linear")
 
 @dataclass(frozen=True)
 class Request:
-    """formula: `outcome ~ right`. table: the public columns. drawn: weights and clusters. errors: as in `regress`, never None."""
+    """formula: `outcome ~ right`. table: the public columns. sampling: weights and clusters. errors: as in `regress`, never None."""
 
     formula: str
     model: str
     outcome: str
     right: str
     table: pd.DataFrame
-    perturbed: Mapping[str, Perturbed]
+    perturbed: Mapping[str, PerturbedVariable]
     given: str | None
     errors: str
-    drawn: Drawn
+    sampling: SamplingDesign
 
     @property
-    def predictors(self) -> dict[str, Perturbed]:
+    def predictors(self) -> dict[str, PerturbedVariable]:
         """All perturbed variables but the outcome."""
         return {name: variable for name, variable in self.perturbed.items() if name != self.outcome}
 
     def terms(self, outcome_kinds: list[NDArray[Any]]) -> layout.Terms:
-        """The right-hand side. outcome_kinds: what tells respondents apart by their outcome, (n,) each."""
+        """Returns the right-hand side. outcome_kinds: kinds of respondent by their outcome, (n,) each."""
         public = self.table.drop(columns=[self.outcome], errors="ignore")
         return layout.terms(self.right, self.given, public, self.predictors, outcome_kinds)
 
     def asked(self, predictors: list[str]) -> int:
-        """How many respondents were asked all questions of the model."""
+        """Returns how many respondents were asked all questions of the model."""
         variables = [self.perturbed[name] for name in (self.outcome, *predictors) if name in self.perturbed]
         everybody = np.ones(len(self.table), dtype=np.bool_)
         for variable in variables:
@@ -61,11 +61,11 @@ class Request:
 def checked(
     formula: str,
     data: pd.DataFrame | None,
-    perturbed: Mapping[str, Perturbed],
+    perturbed: Mapping[str, PerturbedVariable],
     options: Mapping[str, Any],
 ) -> Request:
-    """The request. options: model, given, errors, weights, clusters. Raises EstimateError."""
-    model, given, weights, clusters = (options[name] for name in ("model", "given", "weights", "clusters"))
+    """Returns the request. options: model, given, errors, weights, clusters. Raises EstimateError."""
+    model, values, weights, clusters = (options[name] for name in ("model", "given", "weights", "clusters"))
     if model not in MODELS:
         raise EstimateError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
     errors = _errors(model, options["errors"], weights is not None, clusters is not None)
@@ -73,8 +73,8 @@ def checked(
     outcome, right = formulas.split(formula)
     if outcome not in perturbed and outcome not in table.columns:
         raise EstimateError(f"the outcome must be a perturbed variable or a column of the data, got {outcome!r}")
-    _refuse_rounded(outcome, formulas.names(right) | (formulas.names(given) if given else set()), perturbed, model)
-    return Request(formula, model, outcome, right, table, perturbed, given, errors, Drawn.of(table, weights, clusters))
+    _refuse_rounded(outcome, formulas.names(right) | (formulas.names(values) if values else set()), perturbed, model)
+    return Request(formula, model, outcome, right, table, perturbed, values, errors, SamplingDesign.of(table, weights, clusters))
 
 
 def _errors(model: str, errors: str | None, weighted: bool, clustered: bool) -> str:
@@ -85,8 +85,8 @@ def _errors(model: str, errors: str | None, weighted: bool, clustered: bool) -> 
     return errors or possible[0]
 
 
-def _refuse_rounded(outcome: str, others: set[str], perturbed: Mapping[str, Perturbed], model: str) -> None:
-    """Of a number on a grid only the mean is right: it can be the outcome of a model of means, and nothing else."""
+def _refuse_rounded(outcome: str, others: set[str], perturbed: Mapping[str, PerturbedVariable], model: str) -> None:
+    """Raises EstimateError unless a number on a grid is the outcome of a model of means, since only its mean is right."""
     rounded = {name for name, variable in perturbed.items() if variable.on_grid}
     applicability.require("slope on a number", sorted(rounded & others))
     applicability.require("linear regression of a number" if model == "linear" else "logit of a number", sorted(rounded & {outcome}))
@@ -94,8 +94,8 @@ def _refuse_rounded(outcome: str, others: set[str], perturbed: Mapping[str, Pert
         applicability.require_even(outcome, scores)
 
 
-def _table(data: pd.DataFrame | None, perturbed: Mapping[str, Perturbed]) -> pd.DataFrame:
-    """The public columns, or a table of none; checks that all have as many respondents."""
+def _table(data: pd.DataFrame | None, perturbed: Mapping[str, PerturbedVariable]) -> pd.DataFrame:
+    """Returns the public columns, or an empty table; checks that all variables have the same number of respondents."""
     import pandas as pd
 
     sizes = {f"{name}": variable.n for name, variable in perturbed.items()}

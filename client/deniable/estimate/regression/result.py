@@ -1,4 +1,4 @@
-"""What a regression found, in the habits of statsmodels."""
+"""Regression results, with the names and habits of statsmodels."""
 
 from __future__ import annotations
 
@@ -57,25 +57,25 @@ class Regression(Tabular):
     converged: bool = True
 
     @classmethod
-    def build(cls, found: Coefficients) -> Regression:
+    def build(cls, figures: Coefficients) -> Regression:
         """Names the numbers, and says how they were found."""
-        request, index, fit = found.request, _index(found.names), found.likelihood
+        request, index, fit = figures.request, _index(figures.names), figures.likelihood
         return cls(
             formula=request.formula,
             model=request.model,
-            outcome=found.outcome,
-            params=_series(found.params, index, "coef"),
-            covariance=_frame(found.covariance, index),
+            outcome=figures.outcome,
+            params=_series(figures.params, index, "coef"),
+            covariance=_frame(figures.covariance, index),
             errors=request.errors,
-            df=found.df,
-            nobs=found.nobs,
-            asked=found.asked,
-            answered=found.answered,
+            df=figures.df,
+            nobs=figures.nobs,
+            asked=figures.asked,
+            answered=figures.answered,
             llf=None if fit is None else fit.maximum.at.llf,
             convergence=f"converged in {fit.maximum.steps} Newton steps from fixed starting values" if fit else "in closed form",
             latent=None if fit is None else fit.latent,
-            weighted=found.weighted,
-            fitted=found,
+            weighted=figures.weighted,
+            fitted=figures,
         )
 
     @property
@@ -92,7 +92,7 @@ class Regression(Tabular):
 
     @property
     def freedom(self) -> pd.Series[float]:
-        """Degrees of freedom of each coefficient's Student's t; without end where the error is taken for known."""
+        """Degrees of freedom of each coefficient's Student's t; infinite where the error is treated as known."""
         return _series(self.fitted.freedom(np.eye(len(self.params))), self.params.index, "df")
 
     @property
@@ -105,13 +105,13 @@ class Regression(Tabular):
         )
 
     def cov_params(self) -> pd.DataFrame:
-        """The covariance of the coefficients."""
+        """Returns the covariance of the coefficients."""
         return self.covariance
 
     def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
-        """Wald intervals that miss the truth with the chance alpha, as in statsmodels; columns low and high. Raises EstimateError.
+        """Returns Wald intervals that miss the truth with the chance alpha, as in statsmodels; columns low and high. Raises EstimateError.
 
-        confidence: 1 - alpha, instead; 0.95 where neither is given.
+        confidence: 1 - alpha, instead; 0.95 if neither is given.
         """
         import pandas as pd
 
@@ -120,24 +120,25 @@ class Regression(Tabular):
         return pd.DataFrame({"low": self.params - half, "high": self.params + half})
 
     def wald_test(self, *terms: str) -> HypothesisTest:
-        """Whether all coefficients of these terms are 0: names of coefficients, or terms of the formula. Raises EstimateError."""
+        """Tests whether all coefficients of these terms are 0: names of coefficients, or terms of the formula. Raises EstimateError."""
         return hypotheses.wald(self.fitted, terms)
 
     def likelihood_ratio_test(self, *terms: str) -> HypothesisTest:
-        """The same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
+        """Tests the same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
         return hypotheses.likelihood_ratio(self.fitted, terms)
 
     def goodness_of_fit(self) -> HypothesisTest:
-        """The model against one that gives every report a chance of its own (see `hypotheses`).
+        """Tests the model against one that gives every report a chance of its own (see `hypotheses`).
 
-        Raises EstimateError where predictors are not few and discrete, for weights and clusters, and where not everybody was asked.
+        Raises:
+            EstimateError: Predictors are not few and discrete, the model has weights or clusters, or not everybody was asked.
         """
         return hypotheses.goodness(self.fitted)
 
     def predict(self, rows: pd.DataFrame | Mapping[str, Any], *, confidence: float = 0.95) -> Effects:
-        """The chance of each answer, or the mean of a linear model, at these values of the formula's variables (see `effects`).
+        """Returns the chance of each answer, or the mean of a linear model, at these values of the formula's variables (see `effects`).
 
-        Whatever the formula learned of the respondents, such as the mean in center(age), stays as it was.
+        Values that the formula learned from the respondents, such as the mean in center(age), are kept.
 
         Args:
             rows: A column for each variable, or a mapping of columns or of single values; of a perturbed variable its answers, or numbers
@@ -151,24 +152,24 @@ class Regression(Tabular):
         return effects.predictions(self.fitted, rows, confidence)
 
     def average_marginal_effects(self, *, confidence: float = 0.95) -> Effects:
-        """What each variable changes in the chance of each answer, on average over the population (see `effects`). Raises EstimateError."""
+        """Returns the average marginal effect of each variable on the chance of each answer (see `effects`). Raises EstimateError."""
         return effects.average_marginal_effects(self.fitted, confidence)
 
     @property
     def whom(self) -> tuple[str, ...]:
-        """Of whom the model is, where that is not everybody, in sentences."""
-        drawn = (
+        """The population of the model, if it is not everybody, in sentences."""
+        sampled = (
             ()
             if self.asked == self.nobs
             else (f"{self.asked:,} were asked all questions of the model; the others count by what they were asked",)
         )
-        if drawn and self.model == "linear":
-            drawn = (f"of the {self.asked:,} who were asked all questions of the model",)
+        if sampled and self.model == "linear":
+            sampled = (f"of the {self.asked:,} who were asked all questions of the model",)
         answered = f"of those who answered all questions of the model, about {100 * self.answered:.0f}% of those asked"
-        return drawn if self.answered == 1 else (*drawn, answered)
+        return sampled if self.answered == 1 else (*sampled, answered)
 
     def tables(self) -> tuple[Table, ...]:
-        """A row a coefficient, under what was fitted and how."""
+        """Returns one row a coefficient, with the model and method above."""
         llf = "" if self.llf is None else f" · log-likelihood {self.llf:,.2f}"
         most = "" if self.fitted.left_out is None else "at most "
         student = f", t with {most}{self.df:,g} degrees of freedom" if math.isfinite(self.df) else ""
@@ -180,7 +181,7 @@ class Regression(Tabular):
         return (Table(self.formula, columns, rows, about=(f"{self.model}: {self.outcome}", fit, *self.whom), texts=len(names)),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row a coefficient: term (and outcome, where it has several categories), coef, std err, z, P>|z|, low, high (of 95%)."""
+        """Returns one row a coefficient: term (and outcome, if it has several categories), coef, std err, z, P>|z|, low, high (of 95%)."""
         names = [label if isinstance(label, tuple) else (label,) for label in self.params.index]
         limits = self.conf_int()
         figures = (part.tolist() for part in (self.params, self.bse, self.tvalues, self.pvalues, limits["low"], limits["high"]))
@@ -188,7 +189,7 @@ class Regression(Tabular):
         return (Table("coefficient", (*map(str, self.params.index.names), *_COLUMNS), rows),)
 
     def to_frame(self, table: str | None = None) -> pd.DataFrame:
-        """A pandas DataFrame, a line for each coefficient, indexed as `params`: coef, std err, z, P>|z|, low, high."""
+        """Returns a pandas DataFrame, a line for each coefficient, indexed as `params`: coef, std err, z, P>|z|, low, high."""
         return super().to_frame(table).set_index(list(self.params.index.names))
 
 
@@ -198,7 +199,7 @@ def _cells(coefficient: float, error: float, z: float, p: float, low: float, hig
 
 
 def _index(names: list[tuple[str, str]]) -> pd.Index[Any]:
-    """By term, or by outcome and term where there are several."""
+    """Returns an index by term, or by outcome and term if there are several."""
     import pandas as pd
 
     if len({outcome for outcome, _ in names}) == 1:

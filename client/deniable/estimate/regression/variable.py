@@ -1,4 +1,4 @@
-"""A perturbed variable: what was reported, and how a report comes out of a true answer."""
+"""Perturbed variable: the reports, and the channel from a true answer to a report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Perturbed:
+class PerturbedVariable:
     """One perturbed variable of n respondents.
 
     bits: shape (n, k), the reported categories of each respondent, all k of them; the outputs of a `Window`. channel: the `Channel` they
@@ -67,8 +67,8 @@ class Perturbed:
         object.__setattr__(self, "reference", reference)
 
     @classmethod
-    def by_design(cls, reported: Sequence[Any] | NDArray[Any], design: Any, categories: Sequence[str], **options: Any) -> Perturbed:
-        """A variable collected elsewhere: each respondent's reported category, and a `Design`'s or other matrix P[reported, true].
+    def by_design(cls, reported: Sequence[Any] | NDArray[Any], design: Any, categories: Sequence[str], **options: Any) -> PerturbedVariable:
+        """Returns a variable collected elsewhere, from each respondent's reported category, and a `Design` or a matrix P[reported, true].
 
         options: `scores` and `reference`. Raises EstimateError for a report that is no category; the report itself is not quoted.
         """
@@ -100,16 +100,16 @@ class Perturbed:
         """Their scores; None where there are none."""
         return None if self.scores is None else np.asarray(self.scores, dtype=np.float64)[self.answered]
 
-    def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Perturbed:
-        """The same variable of some of the respondents."""
+    def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> PerturbedVariable:
+        """Returns the same variable of some of the respondents."""
         channel = self.channel
-        kept = channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows]
-        return replace(self, bits=self.bits[rows], channel=kept, asked=None if self.asked is None else self.asked[rows])
+        keep = channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows]
+        return replace(self, bits=self.bits[rows], channel=keep, asked=None if self.asked is None else self.asked[rows])
 
     def likelihood(self) -> _Floats:
-        """P(report | true category), shape (n, k), where the true categories are in the order of `categories`; 1 of who was not asked."""
-        found = self._likelihood()
-        return found if self.asked is None else np.where(self.asked[:, None], found, 1.0)
+        """Returns P(report | true category), shape (n, k), with the true categories in the order of `categories`; 1 if not asked."""
+        result = self._likelihood()
+        return result if self.asked is None else np.where(self.asked[:, None], result, 1.0)
 
     def _likelihood(self) -> _Floats:
         if isinstance(self.channel, Window):
@@ -122,9 +122,9 @@ class Perturbed:
         return np.asarray(self.channel[np.arange(self.n), self.bits.argmax(axis=1)])
 
     def pseudo_answers(self) -> _Floats:
-        """u with E[u | true category] = its indicator, shape (n, k): each report inverted by itself; 0 of who was not asked."""
-        found = self._pseudo_answers()
-        return found if self.asked is None else np.where(self.asked[:, None], found, 0.0)
+        """Returns u with E[u | true category] = its indicator, shape (n, k): each report inverted by itself; 0 if not asked."""
+        result = self._pseudo_answers()
+        return result if self.asked is None else np.where(self.asked[:, None], result, 0.0)
 
     def _pseudo_answers(self) -> _Floats:
         if isinstance(self.channel, Window):
@@ -138,14 +138,14 @@ class Perturbed:
         return np.asarray(inverted[np.arange(self.n), :, self.bits.argmax(axis=1)])
 
     def patterns(self) -> NDArray[Any]:
-        """One opaque value per respondent, shape (n,), equal where likelihood and pseudo-answer are equal."""
-        shown = np.packbits(self.bits, axis=1)
+        """Returns one opaque value per respondent, shape (n,), equal where likelihood and pseudo-answer are equal."""
+        selected = np.packbits(self.bits, axis=1)
         if not isinstance(self.channel, Channel) and self.channel.ndim == 3:
-            shown = np.ascontiguousarray(np.hstack([self.likelihood(), self.pseudo_answers()])).view(np.uint8)
-        return np.ascontiguousarray(shown).view(f"V{shown.shape[1]}").ravel()
+            selected = np.ascontiguousarray(np.hstack([self.likelihood(), self.pseudo_answers()])).view(np.uint8)
+        return np.ascontiguousarray(selected).view(f"V{selected.shape[1]}").ravel()
 
     def _check_channel(self, k: int, n: int) -> int:
-        """How many bits are set in a report."""
+        """Returns how many bits are set in a report."""
         if isinstance(self.channel, Channel):
             if self.channel.k != k:
                 raise EstimateError(f"channel must have {k} categories, got {self.channel.k}")
@@ -159,19 +159,23 @@ class Perturbed:
         return 1
 
 
-def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, Perturbed]:
-    """Every question of a survey as a `Perturbed`, by its id, from the reports' stored bits as `unpack` gives them, shape (n, bits).
+def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, PerturbedVariable]:
+    """Returns every question of a survey as a perturbed variable, by its id.
+
+    bits: the reports' stored bits as `unpack` gives them, shape (n, bits).
 
     "No answer" to what is not required is missing; in a survey that asks a sample of its questions, each has been asked of some.
     """
     return {question.id: _of_question(survey, bits, question) for question in survey.items}
 
 
-def _of_question(survey: Survey, bits: NDArray[np.bool_], question: Question) -> Perturbed:
+def _of_question(survey: Survey, bits: NDArray[np.bool_], question: Question) -> PerturbedVariable:
     everybody = counts.asked(survey, bits, [question.id])
-    asked = None if everybody.all() else everybody
+    item = None if everybody.all() else everybody
     own = np.zeros((len(bits), question.channel.outputs), dtype=np.bool_)
     if everybody.any() or not len(bits):  # a sample may leave a question to nobody, and others can be modelled all the same
         _, (own[everybody],) = counts.bits_of(survey, bits, [question.id])
     missing = NO_ANSWER if NO_ANSWER in question.categories and not question.required else None
-    return Perturbed(own, question.channel, question.categories, on_grid=applicability.on_grid(question), missing=missing, asked=asked)
+    return PerturbedVariable(
+        own, question.channel, question.categories, on_grid=applicability.on_grid(question), missing=missing, asked=item
+    )

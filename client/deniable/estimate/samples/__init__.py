@@ -1,1 +1,1 @@
-"""How the people came into a survey: groups as clusters or strata, known sizes, known margins; and what that does to the errors."""
+"""Sampling designs: clusters, strata, population sizes and known margins of the groups, and their effect on the errors."""

@@ -1,12 +1,12 @@
-"""Shares of joint answers from a sample, and the covariance of their estimates.
+"""Linearised estimates of shares from a sample, and the covariance of their estimates.
 
-Everything is linear in a report's pseudo-answers u, of which each group's tally has the sum. A share is sum w u / sum w, with the weights
-w that known sizes and margins give; one report adds z = w (u - fit) / sum w to its error, where the fit is what the margins explain. These
-parts are added within each cluster, or taken person by person, and their spread within each stratum is the variance (the "ultimate
-cluster" of M. Hansen, W. Hurwitz and W. Madow, "Sample Survey Methods and Theory" (1953)). The coins are in the spread. Where a part f of a
-finite population was drawn, so much of the spread is no error, and of that the coins stay:
+Everything is linear in a report's pseudo-answers u, whose sums each group's tally has. A share is sum w u / sum w, with the weights
+w that known sizes and margins give; one report adds z = w (u - fit) / sum w to its error, where the fit is the part explained by the
+margins. These parts are added within each cluster, or taken person by person, and their spread within each stratum is the variance (the
+"ultimate cluster" of M. Hansen, W. Hurwitz and W. Madow, "Sample Survey Methods and Theory" (1953)). The spread includes the coins. If a
+part f of a finite population was drawn, this part of the spread is no error, except for the coins:
 
-    V = sum over strata of (1 - f) m / (m - 1) sum (z - mean z)^2  +  f (what the coins alone make of it)
+    V = sum over strata of (1 - f) m / (m - 1) sum (z - mean z)^2  +  f (the variance by the coins alone)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.moments import pseudo_answers
 from deniable.estimate.samples import raking, replicate_weights
-from deniable.estimate.samples.design import Design
+from deniable.estimate.samples.design import SampleDesign
 from deniable.estimate.samples.totals import Totals
 from deniable.wire.tally import Tally
 
@@ -32,10 +32,16 @@ NO_VARIANCE = 1e-24  # of a sum of shares that is known
 
 @dataclass(frozen=True)
 class Linear:
-    """Shares in one order, shape (m,); their covariance, and that of the coins alone, shape (m, m).
+    """Shares in one order, shape (m,); their covariance, and the covariance by the coins alone, shape (m, m).
 
-    n: reports. effective: how many of one weight would say as much, were weights and answers unrelated (L. Kish (1965), section 11.7).
-    parts: what the reports of each of the design's groups add to the errors, shape (G, m); empty where there is no design.
+    Attributes:
+        n: Reports.
+        effective: The number of equally weighted reports with as much information, were weights and answers unrelated (L. Kish (1965),
+            section 11.7).
+        shares: The shares.
+        covariance: Their covariance.
+        coins: Their covariance by the coins alone.
+        parts: The contribution of each of the design's groups to the errors, shape (G, m); empty without a design.
     """
 
     n: int
@@ -47,18 +53,18 @@ class Linear:
 
     @property
     def variances(self) -> _Floats:
-        """Of the shares, shape (m,); none less than the coins alone give."""
+        """The variances of the shares, shape (m,); none less than the coins alone give."""
         return np.maximum(0.0, np.maximum(np.diagonal(self.covariance), np.diagonal(self.coins)))
 
     def covariance_of(self, weights: _Floats) -> _Floats:
-        """Of sums of weights times these shares, shape (l, l) for weights of shape (l, m); nothing varies less than by its coins."""
-        found = pseudo_answers.at_least(weights @ self.coins @ weights.T, weights @ self.covariance @ weights.T)
-        places = np.diag_indices(len(found))
-        found[places] = np.maximum(found[places], NO_VARIANCE)
-        return found
+        """Returns the covariance of sums of weights times these shares, shape (l, l) for weights of shape (l, m); not below the coins."""
+        result = pseudo_answers.at_least(weights @ self.coins @ weights.T, weights @ self.covariance @ weights.T)
+        places = np.diag_indices(len(result))
+        result[places] = np.maximum(result[places], NO_VARIANCE)
+        return result
 
     def sums(self, weights: _Floats) -> Linear:
-        """Sums of weights times these shares, for weights of shape (l, m)."""
+        """Returns sums of weights times these shares, for weights of shape (l, m)."""
         covariance, coins = (weights @ matrix @ weights.T for matrix in (self.covariance, self.coins))
         parts = self.parts @ weights.T if self.parts.size else self.parts
         return replace(self, shares=weights @ self.shares, covariance=covariance, coins=coins, parts=parts)
@@ -66,7 +72,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class _Weighed:
-    """What is wanted of a table's cells, and how they are weighted.
+    """The requested shares of a table's cells, and their weights.
 
     outputs: shape (m, rest, b): what each cell adds to each of m shares; b: the answers to the question whose shares are known, else one.
     weights: of the groups. factors: by group and such answer, shape (G, b). fit: of the m, shape (G, b, m). total: of all weights.
@@ -79,28 +85,31 @@ class _Weighed:
     total: float
 
     def line(self, group: int) -> _Floats:
-        """What one report's pseudo-answers add to the errors, shape (m, cells)."""
+        """Returns what one report's pseudo-answers add to the errors, shape (m, cells)."""
         apart = self.outputs - self.fit[group].T[:, None, :]
         return np.asarray(self.weights[group] / self.total * (self.factors[group] * apart).reshape(len(self.outputs), -1))
 
 
-def linear(design: Design, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None = None) -> Linear:
-    """The shares of the cells of one question or two, in row-major order, from the tallies of the design's groups.
+def linear(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None = None) -> Linear:
+    """Returns the shares of the cells of one question or two, in row-major order, from the tallies of the design's groups.
 
-    rounding: as in `Totals`. Raises EstimateError, also for margins that the reports cannot be given, and for a third question.
+    rounding: as in `Totals`.
+
+    Raises:
+        EstimateError: A question is unknown, the reports cannot have the margins, or a table of three questions is needed.
     """
     table, outputs = _table(design, tallies, names, rounding)
     side = outputs.shape[-1]
     parts = table.sums.reshape(len(table.n), -1, side)
     masses = design.weights[:, None] * (parts.sum(axis=1) if side > 1 else table.n[:, None])  # by group, and answer to what is known
-    wanted = design.weights[:, None, None] * np.einsum("mrb,grb->gbm", outputs, parts)
-    asked = np.repeat(table.n > 0, side)
-    margins = [margin.among(asked) for margin in design.margins()]
-    factors, fit = np.zeros(asked.size), np.zeros((asked.size, len(outputs)))
-    factors[asked] = raking.factors(masses.ravel()[asked], margins)
-    fit[asked] = raking.explained(masses.ravel()[asked], wanted.reshape(asked.size, -1)[asked], margins)
+    target = design.weights[:, None, None] * np.einsum("mrb,grb->gbm", outputs, parts)
+    item = np.repeat(table.n > 0, side)
+    margins = [margin.among(item) for margin in design.margins()]
+    factors, fit = np.zeros(item.size), np.zeros((item.size, len(outputs)))
+    factors[item] = raking.factors(masses.ravel()[item], margins)
+    fit[item] = raking.explained(masses.ravel()[item], target.reshape(item.size, -1)[item], margins)
     total = float(masses.ravel() @ factors)
-    shares = factors @ wanted.reshape(asked.size, -1) / total
+    shares = factors @ target.reshape(item.size, -1) / total
     by_group = factors.reshape(-1, side)
     weighed = _Weighed(outputs, design.weights, by_group, fit.reshape(*by_group.shape, -1), total)
     squares = float((design.weights[:, None] * masses * by_group**2).sum())
@@ -111,27 +120,30 @@ def linear(design: Design, tallies: Sequence[Tally], names: Sequence[str], round
     return Linear(n, min(n, total**2 / squares) if squares > 0 else 1.0, shares, *_errors(design, table, weighed, parts), parts)
 
 
-def _table(design: Design, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None) -> tuple[Totals, _Floats]:
-    """The table of these questions and, last, of the one whose shares are known; and what is wanted of its cells, shape (m, rest, b)."""
-    known = design.known
-    every = [*(name for name in names if known is None or name != known.id), *([known.id] if known else [])]
+def _table(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None) -> tuple[Totals, _Floats]:
+    """Returns the table of these questions, with the question of known shares last, and the requested sums of its cells.
+
+    The sums have shape (m, rest, b).
+    """
+    present = design.known_question
+    every = [*(name for name in names if present is None or name != present.id), *([present.id] if present else [])]
     if len(every) > 2:
         raise EstimateError(
-            f"sample: the shares of {known.id if known else ''} are known, and a tally has pairs of answers: there is no table of "
+            f"sample: the shares of {present.id if present else ''} are known, and a tally has pairs of answers: there is no table of "
             f"{' and '.join(names)} that has them too"
         )
     table = Totals.of(design.survey, tallies, every, rounding)
-    sizes, side = [channel.k for channel in table.channels], known.k if known else 1
+    sizes, side = [channel.k for channel in table.channels], present.k if present else 1
     cells = np.eye(math.prod(sizes))
-    if known and known.id not in names:
+    if present and present.id not in names:
         cells = cells.reshape(-1, side, len(cells)).sum(axis=1)
     elif every != list(names):
         cells = cells.reshape(*sizes, -1).swapaxes(0, 1).reshape(len(cells), -1)
     return table, cells.reshape(len(cells), -1, side)
 
 
-def _errors(design: Design, table: Totals, weighed: _Weighed, sums: _Floats) -> tuple[_Floats, _Floats]:
-    """The covariance of the shares, and that of the coins alone. sums: `Linear.parts`."""
+def _errors(design: SampleDesign, table: Totals, weighed: _Weighed, sums: _Floats) -> tuple[_Floats, _Floats]:
+    """Returns the covariance of the shares, and their covariance by the coins alone. sums: `Linear.parts`."""
     size, strata = len(weighed.outputs), len(design.parts)
     squares, coins = np.zeros((strata, size, size)), np.zeros((strata, size, size))
     for group in np.flatnonzero(table.n).tolist():
@@ -153,8 +165,8 @@ def _errors(design: Design, table: Totals, weighed: _Weighed, sums: _Floats) -> 
     return covariance, coins.sum(axis=0)
 
 
-def _of_replicates(design: Design, table: Totals, weighed: _Weighed) -> _Floats:
-    """The covariance of the shares that each replicate gives. Raises EstimateError where one has no reports."""
+def _of_replicates(design: SampleDesign, table: Totals, weighed: _Weighed) -> _Floats:
+    """Returns the covariance of the shares that each replicate gives. Raises EstimateError if a replicate is without reports."""
     outputs = weighed.outputs.reshape(len(weighed.outputs), -1)
     reports = design.replicates @ table.n
     if not reports.all():
@@ -163,7 +175,7 @@ def _of_replicates(design: Design, table: Totals, weighed: _Weighed) -> _Floats:
 
 
 def _of_people(sums: _Floats, squares: _Floats, people: float) -> tuple[_Floats, float]:
-    """What so many people's parts spread about their mean, from the sums of them and of their products; and how many they are."""
+    """Returns the spread of this many people's parts about their mean, from the sums of them and of their products; and their number."""
     if people < 2:
         raise EstimateError(f"sample: a stratum must have at least 2 reports, got {people:g}: one says nothing of how people differ")
     together = sums.sum(axis=0)
@@ -171,8 +183,8 @@ def _of_people(sums: _Floats, squares: _Floats, people: float) -> tuple[_Floats,
 
 
 def _of_clusters(sums: _Floats, clusters: NDArray[np.intp]) -> _Floats:
-    """The same of clusters, each with one or more of the groups."""
-    drawn = np.unique(clusters)
-    each = np.array([sums[clusters == cluster].sum(axis=0) for cluster in drawn])
+    """Returns the spread of clusters' parts, each with one or more of the groups."""
+    sampled = np.unique(clusters)
+    each = np.array([sums[clusters == cluster].sum(axis=0) for cluster in sampled])
     apart = each - each.mean(axis=0)
-    return np.asarray(apart.T @ apart * len(drawn) / (len(drawn) - 1))
+    return np.asarray(apart.T @ apart * len(sampled) / (len(sampled) - 1))

@@ -1,6 +1,6 @@
-"""Raking: factors by which reports are weighted until they have known margins, and what the margins leave unexplained.
+"""Raking (calibration): factors that weight reports to known margins, and the residuals that the margins do not explain.
 
-Each cell of what is known (a group, and where a question's shares are known one of its answers) has a mass, and lies in one class of each
+Each cell (a group, and if a question's shares are known one of its answers) has a mass, and lies in one class of each
 margin. W. Deming and F. Stephan, Ann. Math. Stat. 11 (1940); errors: J.-C. Deville and C.-E. Sarndal, J. Am. Stat. Assoc. 87 (1992). With
 one margin that is post-stratification.
 """
@@ -31,39 +31,41 @@ class Margin:
     names: Sequence[str]
 
     def among(self, cells: NDArray[np.bool_]) -> Margin:
-        """The same margin over some of the cells."""
+        """Returns the same margin over some of the cells."""
         return replace(self, classes=self.classes[cells])
 
 
 def factors(mass: _Floats, margins: Sequence[Margin]) -> _Floats:
-    """What the mass of each cell is multiplied by, shape (cells,): then every margin has its shares, and the sum of the masses is kept.
+    """Returns the factor of each cell's mass, shape (cells,), that gives every margin its shares and keeps the total mass.
 
-    Masses may be negative, as estimated ones of rare cells are; those of whole classes must not be. Raises EstimateError where a class has
-    none, and where no factors make all margins right.
+    Masses may be negative, as estimates of rare cells are, but not the mass of a whole class.
+
+    Raises:
+        EstimateError: A class has no mass, or no factors fit all margins.
     """
-    found, total = np.ones(len(mass)), mass.sum()
+    result, total = np.ones(len(mass)), mass.sum()
     for _ in range(_ROUNDS if margins else 0):
-        before = found.copy()
+        before = result.copy()
         for margin in margins:
-            have = np.bincount(margin.classes, mass * found, len(margin.shares))
+            have = np.bincount(margin.classes, mass * result, len(margin.shares))
             if have.min() <= 0:
                 name = margin.names[int(have.argmin())]
-                raise EstimateError(f"sample: margins need reports of {name} of {margin.name}; there are none, or too few to tell")
-            found *= (margin.shares * total / have)[margin.classes]
-        if np.abs(found / before - 1).max() < _CLOSE:
+                raise EstimateError(f"sample: margins need reports of {name} of {margin.name}; got none, or too few")
+            result *= (margin.shares * total / have)[margin.classes]
+        if np.abs(result / before - 1).max() < _CLOSE:
             break
     else:
         if margins:
             raise EstimateError("sample: no weights give the reports all of these margins at once")
-    return found
+    return result
 
 
 def explained(mass: _Floats, sums: _Floats, margins: Sequence[Margin]) -> _Floats:
-    """What the margins say about each cell's mean: a regression on the classes, by the masses before raking.
+    """Returns the part of each cell's mean that the margins explain: a regression on the classes, by the masses before raking.
 
-    sums: of what is explained, over the mass of each cell, shape (cells, m); so is the result.
+    sums: of the explained values, over the mass of each cell, shape (cells, m); so is the result.
     """
     classes = [np.eye(len(margin.shares))[margin.classes] for margin in margins] or [np.ones((len(mass), 1))]
-    told = np.concatenate(classes, axis=1)
-    slopes = np.linalg.pinv(told.T @ (told * mass[:, None]), rcond=1e-10, hermitian=True) @ (told.T @ sums)
-    return np.asarray(told @ slopes)
+    message = np.concatenate(classes, axis=1)
+    slopes = np.linalg.pinv(message.T @ (message * mass[:, None]), rcond=1e-10, hermitian=True) @ (message.T @ sums)
+    return np.asarray(message @ slopes)

@@ -1,9 +1,9 @@
-"""Replicate weights: a figure is computed again with each column of weights, and the spread of these is its error.
+"""Replicate weights: an estimate is computed again with each column of weights, and the spread of the results is its error.
 
     V = sum over replicates of scale_r (figure_r - their mean)^2
 
-Sources: K. Wolter, "Introduction to Variance Estimation" (2007); the package `survey` for R (svrepdesign, svrVar). The coins are in the
-spread, as whatever differs between what is left out together. One group's reports have one weight, so replicates are of whole groups.
+Sources: K. Wolter, "Introduction to Variance Estimation" (2007); the package `survey` for R (svrepdesign, svrVar). The spread includes the
+coins, and all differences between the parts left out together. One group's reports have one weight, so replicates are of whole groups.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FEWEST = 2
 
 
 def wrong(replicates: Any, scale: Any, others: bool) -> list[str]:
-    """What is wrong with them by themselves. others: whether the sample is said in another way, too."""
+    """Returns the errors of replicates and scale by themselves. others: whether the sample is described in another way, too."""
     if not replicates:
         return [] if scale is None else ["scale must come with replicates"]
     if (
@@ -30,35 +30,35 @@ def wrong(replicates: Any, scale: Any, others: bool) -> list[str]:
         or not all(isinstance(one, Mapping) for one in replicates)
     ):
         return ["replicates must be a list, of each replicate a mapping of the groups to numbers"]
-    found = [] if len(replicates) >= FEWEST else [f"replicates must be at least {FEWEST}, got {len(replicates)}"]
+    result = [] if len(replicates) >= FEWEST else [f"replicates must be at least {FEWEST}, got {len(replicates)}"]
     if not all(_number(weight) and weight >= 0 for one in replicates for weight in one.values()):
-        found.append("replicates must be finite numbers, none below 0")
+        result.append("replicates must be finite numbers, none below 0")
     scales = [scale] * len(replicates) if _number(scale) else scale
     if not isinstance(scales, Sequence) or len(scales) != len(replicates) or not all(_number(one) and one > 0 for one in scales):
-        found.append("scale must be a number above 0, or one for each of the replicates")
-    return [*found, "replicates have clusters, strata, population and margins in them: leave these out"] if others else found
+        result.append("scale must be a number above 0, or one for each of the replicates")
+    return [*result, "replicates have clusters, strata, population and margins in them: leave these out"] if others else result
 
 
 def misfits(replicates: Sequence[Mapping[str, float]], groups: Collection[str]) -> list[str]:
-    """What does not fit these groups."""
+    """Returns the errors of replicates for these groups."""
     if all(set(groups) <= set(one) and any(one[group] for group in groups) for one in replicates):
         return []
     return ["replicates: each must have a number for every group, and one above 0"]
 
 
 def factors(replicates: Sequence[Mapping[str, float]], groups: Sequence[str]) -> _Floats:
-    """The numbers, shape (replicates, groups)."""
+    """Returns the numbers as an array, shape (replicates, groups)."""
     return np.array([[float(one[group]) for group in groups] for one in replicates], dtype=np.float64).reshape(-1, len(groups))
 
 
 def covariance(figures: _Floats, scale: float | Sequence[float]) -> _Floats:
-    """Of figures that each replicate gives, shape (replicates, m)."""
+    """Returns the covariance of figures that each replicate gives, shape (replicates, m)."""
     apart = figures - figures.mean(axis=0)
     return np.asarray((apart * np.broadcast_to(scale, len(figures))[:, None]).T @ apart)
 
 
 def degrees_of_freedom(factors: _Floats) -> float:
-    """As R's `degf`: how many replicates are independent of each other, less one."""
+    """Returns the number of independent replicates less one, as R's `degf`."""
     return float(np.linalg.matrix_rank(factors)) - 1.0
 
 

@@ -1,4 +1,4 @@
-"""Joint answers to one or two questions, group by group."""
+"""Sums of pseudo-answers to one or two questions, group by group."""
 
 from __future__ import annotations
 
@@ -23,10 +23,15 @@ MAX_CELLS = 1 << 10
 
 @dataclass(frozen=True)
 class Totals:
-    """n: reports of those who were asked, shape (G,). everybody: all reports of the group.
+    """Counts and sums of one or two questions.
 
-    sums: of pseudo-answers, shape (G, cells), cells in row-major order. together: reports with all bits of a cell set, in all groups, one
-    axis a question. rounding: the part of the answers' variance that may be rounding to a grid.
+    Attributes:
+        channels: The channel of each question.
+        n: Reports that were asked all of them, shape (G,).
+        everybody: All reports of the group.
+        sums: Sums of pseudo-answers, shape (G, cells), cells in row-major order.
+        together: Reports with all bits of a cell set, in all groups, one axis a question.
+        rounding: The part of the answers' variance that may be rounding to a grid.
     """
 
     channels: tuple[Channel, ...]
@@ -38,30 +43,34 @@ class Totals:
 
     @classmethod
     def of(cls, survey: Survey, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None = None) -> Totals:
-        """Counts. rounding: where it is known to be less than all. Raises EstimateError where nobody was asked, and for too many cells."""
+        """Returns the totals of these questions. rounding: the part of the variance by rounding, if known to be below 1.
+
+        Raises:
+            EstimateError: No report was asked them all, or the table has too many cells.
+        """
         questions = [counts.find(survey, name)[0] for name in names]
         channels = tuple(question.channel for question in questions)
         cells = math.prod(channel.k for channel in channels)
         if cells > MAX_CELLS:
             raise EstimateError(f"sample: a table must have at most {MAX_CELLS:,} cells, got {cells:,}")
-        found = [_counted(survey, tally, names) for tally in tallies]
-        n = np.array([float(n) for n, _ in found])
+        result = [_counted(survey, tally, names) for tally in tallies]
+        n = np.array([float(n) for n, _ in result])
         if not n.any():
             raise EstimateError(f"there must be at least 1 report to {' and '.join(names)}, got 0: without reports there is no estimate")
-        sums = [n * pseudo_answers.invert(together / n, channels).ravel() if n else np.zeros(cells) for n, together in found]
+        sums = [n * pseudo_answers.invert(together / n, channels).ravel() if n else np.zeros(cells) for n, together in result]
         most = float(any(map(applicability.on_grid, questions)))
         everybody = np.array([float(tally.n) for tally in tallies])
-        together = np.sum([together for _, together in found], axis=0)
+        together = np.sum([together for _, together in result], axis=0)
         return cls(channels, n, everybody, np.array(sums), together, most if rounding is None else rounding)
 
     def moments(self, group: int) -> _Floats:
-        """The second moments of one report's pseudo-answers, shape (cells, cells)."""
+        """Returns the second moments of one report's pseudo-answers, shape (cells, cells)."""
         shares = self._shares(group)
-        found: _Floats = pseudo_answers.products(shares, self.channels).reshape(shares.size, shares.size)
-        return found
+        result: _Floats = pseudo_answers.products(shares, self.channels).reshape(shares.size, shares.size)
+        return result
 
     def coins(self, group: int) -> _Floats:
-        """Their covariance where it is known whose report it is: by coins, rounding, and the draw of the questions; same shape."""
+        """Returns the covariance of a known respondent's pseudo-answers: by coins, rounding, and the draw of the questions; same shape."""
         about = Interval(target="respondents", everybody=int(self.everybody[group]), rounding=self.rounding)
         shares, part = self._shares(group), about.sampling(int(self.n[group]))
         alone = pseudo_answers.covariance(shares, self.channels, 0.0)
@@ -73,7 +82,7 @@ class Totals:
 
 
 def _counted(survey: Survey, tally: Tally, names: Sequence[str]) -> tuple[int, NDArray[np.int64]]:
-    """Reports of those who were asked, and those with all bits of a cell set; zeros where nobody was."""
+    """Returns the reports that were asked the questions, and how many have all bits of a cell set; zeros if none was asked."""
     places = [counts.place_of(survey, name) for name in names]
     masks = [place.mask for place in places if place.mask is not None]
     if not tally.n or (masks and not tally.pairs[masks[0], masks[-1]]):

@@ -1,4 +1,4 @@
-"""Where nobody said how people were drawn: what the figures take for granted, and what groups as clusters would make of their intervals."""
+"""Default sampling assumption, as a note: what the figures assume without a sample, and how groups as clusters would widen intervals."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _ALONE = "everybody counts as drawn alone, whatever the group"
 
 
 def as_if_alone(survey: Survey, tallies: Mapping[str, Tally]) -> str:
-    """A line to stand beside figures of a survey with groups, empty of any other. tallies: by group, where they are known."""
+    """Returns a note for figures of a survey with groups, empty for any other. tallies: by group, if known."""
     if not survey.groups:
         return ""
-    drawn = [tally for tally in tallies.values() if tally.n]
-    if len(drawn) < FEWEST:
+    sampled = [tally for tally in tallies.values() if tally.n]
+    if len(sampled) < FEWEST:
         return f"{_ALONE}; if the groups were drawn, say so: intervals are wider then"
-    wider = max(1.0, float(np.median(_widths(survey, drawn))))
+    wider = max(1.0, float(np.median(_widths(survey, sampled))))
     return f"{_ALONE}; with the groups as clusters, intervals would typically be {wider:.1f} times as wide"
 
 
 def _widths(survey: Survey, tallies: list[Tally]) -> NDArray[np.float64]:
-    """How many times wider the interval of each stored bit's rate is with the groups as clusters, and so that of any share."""
+    """Returns how many times wider the interval of each stored bit's rate is with the groups as clusters, and so of any share."""
     ones = np.array([tally.ones for tally in tallies], dtype=np.float64)
-    asked = np.ones_like(ones)
+    item = np.ones_like(ones)
     bits = [place for field in survey.record.fields for place in range(field.bits.start, field.bits.stop)]
     for field in survey.record.fields:
-        asked[:, field.bits] = (np.array([tally.n for tally in tallies]) if field.mask is None else ones[:, field.mask])[:, None]
-    ones, n = ones[:, bits], asked[:, bits]
+        item[:, field.bits] = (np.array([tally.n for tally in tallies]) if field.mask is None else ones[:, field.mask])[:, None]
+    ones, n = ones[:, bits], item[:, bits]
     rates = ones.sum(axis=0) / np.maximum(n.sum(axis=0), 1.0)
     apart = ((ones - n * rates) ** 2).sum(axis=0) * len(tallies) / (len(tallies) - 1)
     alone = n.sum(axis=0) * rates * (1 - rates)
-    told = alone > 0
-    found: NDArray[np.float64] = np.sqrt(apart[told] / alone[told]) if told.any() else np.ones(1)
-    return found * normal.stretch(Interval(df=len(tallies) - 1))
+    message = alone > 0
+    result: NDArray[np.float64] = np.sqrt(apart[message] / alone[message]) if message.any() else np.ones(1)
+    return result * normal.stretch(Interval(df=len(tallies) - 1))

@@ -1,4 +1,4 @@
-"""From a survey's tally to figures: shares, means, cross tables and what they say, differences, and weighted shares."""
+"""Tables of estimates from a survey's tally: shares, means, cross tables, differences, waves, groups and weighted shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shares of a question's options among those who answered it, where it need not be answered."""
+"""Valid per cent: the shares of a question's options among people who answered it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.present.figures import percent, percents
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 from deniable.survey import Survey
 from deniable.survey.types.base import NO_ANSWER
@@ -17,8 +17,11 @@ from deniable.survey.types.base import NO_ANSWER
 
 @dataclass(frozen=True)
 class Answered(Tabular):
-    """options, shares: of each but "no answer", the share among those who answered, a ratio with Fieller's limits. part: the share of those
-    who answered, whose limits follow from those of "no answer"."""
+    """A question among people who answered it.
+
+    options, shares: each option but "no answer", and its share among people who answered, a ratio with Fieller's limits. part: the share of
+    people who answered, with limits from the share of "no answer".
+    """
 
     question: str
     part: Estimate
@@ -26,7 +29,7 @@ class Answered(Tabular):
     shares: tuple[Estimate, ...]
 
     def tables(self) -> tuple[Table, ...]:
-        """A row an option."""
+        """Returns one row an option."""
         marks = footnotes([one.warning for one in self.shares])
         title = f"{self.question}, among those who answered: {percent(self.part.estimate)} ({percents(self.part.low, self.part.high)})"
         about = f"{self.part.n:,} reports · {100 * self.part.confidence:g}% intervals · target: {self.part.target}"
@@ -34,10 +37,10 @@ class Answered(Tabular):
             (option, percent(one.estimate), percents(one.low, one.high), marks.get(one.warning, ""))
             for option, one in zip(self.options, self.shares, strict=True)
         )
-        return (Table(title, ("option", "among those who answered", "interval", ""), rows, told(marks), (about,)),)
+        return (Table(title, ("option", "among those who answered", "interval", ""), rows, footnote_lines(marks), (about,)),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row an option: question, option, among (answered), n, estimate, std_error, low, high, confidence, target, warning."""
+        """Returns one row an option: question, option, among (answered), n, estimate, std_error, low, high, confidence, target, warning."""
         header = ("question", "option", "among", "n", "estimate", "std_error", "low", "high", "confidence", "target", "warning")
         rows = []
         for option, one in zip(self.options, self.shares, strict=True):
@@ -47,9 +50,10 @@ class Answered(Tabular):
 
 
 def answered(survey: Survey, question: str, mean_of: Callable[[Sequence[float | None]], Estimate]) -> Answered:
-    """A question among those who answered it. mean_of: the mean of scores, of those whose score is not None.
+    """Estimates a question among people who answered it. mean_of: returns the mean of scores, over people whose score is not None.
 
-    Raises EstimateError for a question that has to be answered, for a number on a grid, and where too few are estimated to have answered.
+    Raises:
+        EstimateError: The question is required or a number on a grid, or too few people are estimated to have answered.
     """
     item, _ = counts.find(survey, question)
     applicability.require_of("conditional share", survey, (question,))
@@ -59,6 +63,6 @@ def answered(survey: Survey, question: str, mean_of: Callable[[Sequence[float | 
     part = mean_of([float(option != NO_ANSWER) for option in item.categories])
     shares = []
     for chosen in options:
-        found = mean_of([None if option == NO_ANSWER else float(option == chosen) for option in item.categories])
-        shares.append(replace(found, what=f"{question} = {chosen} among those who answered"))
+        result = mean_of([None if option == NO_ANSWER else float(option == chosen) for option in item.categories])
+        shares.append(replace(result, what=f"{question} = {chosen} among those who answered"))
     return Answered(question, replace(part, what=f"{question} answered"), options, tuple(shares))

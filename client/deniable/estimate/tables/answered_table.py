@@ -1,7 +1,7 @@
 """Cross tables among those who answered all of their questions ("valid per cent"): ratios of the cells of the whole table.
 
-With p the cells of the whole table, P the sum of those of answers, and s = p / P, a cell of this table varies as the sum of
-D = (cell - s) / P over the whole one (delta method). Limits are those of a ratio (`association.conditional_share`).
+With p the cells of the whole table, P the sum over the cells of answers, and s = p / P, a cell of this table varies as the sum of
+D = (cell - s) / P over the whole one (delta method). Limits are as for a ratio (`association.conditional_share`).
 
 The test of independence compares the excesses e = s_ij - s_i. s_.j with the covariance that they would have, were the answers independent
 among those who answered: with V0 that covariance, e' V0^-1 e is chi-squared. Of a sample, and without the noise of impossible pairs, it
@@ -31,7 +31,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AnsweredTable(Crosstab):
-    """The joint shares of some questions among those who answered all of them; n are all reports.
+    """The joint shares of some questions among people who answered all of them; n counts all reports.
 
     whole: the table of everybody. places: 1 where a cell of the whole table, in row-major order, is part of a cell of this one, shape
     (cells, cells of the whole).
@@ -42,13 +42,13 @@ class AnsweredTable(Crosstab):
 
     @cached_property
     def derivatives(self) -> _Floats:
-        """Returns how each cell of this table varies with those of the whole one, same shape as places."""
+        """The derivatives of this table's cells by the whole table's, same shape as places."""
         every = self.places.sum(axis=0)
         return np.asarray((self.places - np.outer(self.shares.ravel(), every)) / float(every @ self.whole.shares.ravel()))
 
     @cached_property
     def covariance(self) -> _Floats:
-        """Of the cells' estimates, shape (cells, cells). Raises EstimateError for too many cells."""
+        """The covariance of the cells' estimates, shape (cells, cells). Raises EstimateError for too many cells."""
         return self.whole.covariance_of(*self.weights(self.derivatives))
 
     def weights(self, rows: _Floats) -> list[_Floats]:
@@ -56,15 +56,15 @@ class AnsweredTable(Crosstab):
         return [row.reshape(self.whole.shares.shape) for row in rows]
 
     def covariance_of(self, *weights: _Floats) -> _Floats:
-        """As of any table."""
+        """Returns the covariance of weighted sums of cells, as any table does."""
         return self.whole.covariance_of(*self.weights(np.array([w.ravel() for w in weights]) @ self.derivatives))
 
     def variance_of(self, weights: _Floats) -> float:
-        """As of any table."""
+        """Returns the variance of a weighted sum of cells, as any table does."""
         return float(self.covariance_of(weights)[0, 0])
 
     def share_of(self, inside: _Floats, what: str) -> Estimate:
-        """The share of the cells where `inside` is 1, not 0, among those who answered."""
+        """Returns the share of the cells where `inside` is 1, not 0, among people who answered."""
         return share_among(self.whole, *self._parts(inside), f"{what} among those who answered")
 
     def _parts(self, inside: _Floats) -> tuple[_Floats, _Floats]:
@@ -72,7 +72,7 @@ class AnsweredTable(Crosstab):
         return over, under
 
     def margin(self, name: str) -> Crosstab:
-        """One question's shares among those who answered all."""
+        """Returns one question's shares among people who answered all."""
         axis = self.axis(name)
         others = tuple(i for i in range(self.shares.ndim) if i != axis)
         places = self.places.reshape(*self.shares.shape, -1).sum(axis=others)
@@ -84,16 +84,17 @@ class AnsweredTable(Crosstab):
 
 
 def among_answered(whole: Crosstab) -> AnsweredTable:
-    """Returns a table among those who answered all of its questions.
+    """Returns a table restricted to people who answered all of its questions.
 
-    Raises EstimateError of a number on a grid, and where too few are estimated to have answered.
+    Raises:
+        EstimateError: A question is a number on a grid, or too few people are estimated to have answered.
     """
     applicability.require("conditional share", whole.on_grid)
     chosen, options = np.ones(whole.shares.shape, dtype=bool), []
     for axis, (name, labels) in enumerate(zip(whole.questions, whole.options, strict=True)):
-        kept = np.array([not (name in whole.optional and label == NO_ANSWER) for label in labels])
-        chosen &= kept.reshape([-1 if i == axis else 1 for i in range(chosen.ndim)])
-        options.append(tuple(label for label, keep in zip(labels, kept.tolist(), strict=True) if keep))
+        retained = np.array([not (name in whole.optional and label == NO_ANSWER) for label in labels])
+        chosen &= retained.reshape([-1 if i == axis else 1 for i in range(chosen.ndim)])
+        options.append(tuple(label for label, keep in zip(labels, retained.tolist(), strict=True) if keep))
     return _table(whole, whole.questions, tuple(options), np.eye(chosen.size)[np.flatnonzero(chosen.ravel())])
 
 
@@ -107,10 +108,10 @@ def _table(whole: Crosstab, questions: tuple[str, ...], options: tuple[tuple[str
     channels = tuple(whole.channels[whole.questions.index(name)] for name in questions)
     shares, empty = parts / parts.sum(), np.zeros(shape)
     figures = (whole.n, shares, empty, empty, empty, whole.interval, whole.on_grid, together)
-    made = AnsweredTable(questions, options, channels, *figures, whole, places, origin=whole.origin)
-    cells = [made.share_of(np.eye(parts.size)[cell].reshape(shape), "") for cell in range(parts.size)]
+    result = AnsweredTable(questions, options, channels, *figures, whole, places, origin=whole.origin)
+    cells = [result.share_of(np.eye(parts.size)[cell].reshape(shape), "") for cell in range(parts.size)]
     error, low, high = (np.array([getattr(one, name) for one in cells]).reshape(shape) for name in ("std_error", "low", "high"))
-    return replace(made, std_error=error, low=low, high=high)
+    return replace(result, std_error=error, low=low, high=high)
 
 
 def independence(table: AnsweredTable, what: str) -> HypothesisTest:
@@ -127,23 +128,23 @@ def independence(table: AnsweredTable, what: str) -> HypothesisTest:
         effects = np.linalg.solve(spread, whole.covariance_of(*table.weights(slopes)))
         trace, squares = float(np.trace(effects)), float((effects * effects.T).sum())
         first, interval = trace**2 / squares, table.interval
-        found = HypothesisTest(what, m * statistic / trace, m, 1.0, few.test(int(table.together.min()) < 1))
-        return normal.by_f(found, statistic / trace / interval.wider**2, first, first * interval.df)
-    found = normal.chi_squared(what, statistic, m)
+        result = HypothesisTest(what, m * statistic / trace, m, 1.0, few.test(int(table.together.min()) < 1))
+        return normal.by_f(result, statistic / trace / interval.wider**2, first, first * interval.df)
+    result = normal.chi_squared(what, statistic, m)
     rows, cols = (table.together.sum(axis=axis) for axis in (1, 0))
     if rows.min() * cols.min() / max(1, table.together.sum()) >= bootstrap.SMALL:
-        return found
+        return result
     if not bootstrap.few_kinds(whole.channels):
-        return replace(found, warning=few.test(int(table.together.min()) < 1))
+        return replace(result, warning=few.test(int(table.together.min()) < 1))
     draws = bootstrap.joint_tables(null, whole.channels, whole.n, bootstrap.generator())
     p_value = bootstrap.p_value(
-        statistic, lambda drawn: _distances(pseudo_answers.invert(drawn / whole.n, whole.channels), spread, table), draws
+        statistic, lambda sampled: _distances(pseudo_answers.invert(sampled / whole.n, whole.channels), spread, table), draws
     )
-    return replace(found, p_value=p_value, reference=bootstrap.REFERENCE)
+    return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
 def _under_independence(table: AnsweredTable) -> tuple[_Floats, _Floats]:
-    """How the excesses vary with the whole table's cells, and its shares, were the answers independent and no share below 0."""
+    """Returns the derivatives of the excesses by the whole table's cells, and its shares under independence, none below 0."""
     (rows, cols), p, q = table.shares.shape, table.shares.sum(axis=1), table.shares.sum(axis=0)
     inner = np.arange(rows * cols).reshape(rows, cols)[:-1, :-1].ravel()
     change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
@@ -154,7 +155,7 @@ def _under_independence(table: AnsweredTable) -> tuple[_Floats, _Floats]:
 
 
 def _distances(wholes: _Floats, spread: _Floats, table: AnsweredTable) -> _Floats:
-    """The statistics of whole tables of several surveys, shape (surveys, k_a, k_b); without end where hardly anybody answered both."""
+    """Returns the statistics of whole tables of several surveys, shape (surveys, k_a, k_b); infinite where hardly anybody answered both."""
     parts = (wholes.reshape(len(wholes), -1) @ table.places.T).reshape(-1, *table.shares.shape)
     answered = parts.sum(axis=(1, 2))
     shares = parts / np.where(answered > 0, answered, 1.0)[:, None, None]

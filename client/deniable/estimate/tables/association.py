@@ -1,4 +1,4 @@
-"""How strongly the true answers of two perturbed questions are associated, from their cross table."""
+"""Association of two perturbed questions, from their cross table: tests, phi, Cramér's V, odds ratios and conditional shares."""
 
 from __future__ import annotations
 
@@ -46,21 +46,23 @@ def independence(table: Crosstab) -> HypothesisTest:
     if isinstance(table, LinearTable):
         _require_all_possible("test of independence", table)
         return replace(sampled.independence(table, what), warning=few.test(_unseen(table)))
-    found = normal.chi_squared(what, float(_statistic(table.together, table)), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
+    result = normal.chi_squared(what, float(_statistic(table.together, table)), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
     rows, cols = (table.together.sum(axis=axis) / channel.d for axis, channel in zip((1, 0), reversed(table.channels), strict=True))
     if rows.min() * cols.min() / table.n >= bootstrap.SMALL:
-        return found
+        return result
     if not bootstrap.feasible(table.n, table.channels):
-        return replace(found, warning=few.test(_unseen(table)))
+        return replace(result, warning=few.test(_unseen(table)))
     margins = [pseudo_answers.possible(margin) for margin in _margins(table)]
     draws = bootstrap.tables(margins, table.channels, table.n, bootstrap.generator())
-    p_value = bootstrap.p_value(found.statistic, lambda drawn: _statistic(drawn, table), draws)
-    return replace(found, p_value=p_value, reference=bootstrap.REFERENCE)
+    p_value = bootstrap.p_value(result.statistic, lambda reports: _statistic(reports, table), draws)
+    return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
 def _statistic(together: NDArray[np.int64], table: Crosstab) -> _Floats:
-    """The Wald statistics of tables of counts, shape (.., k_a, k_b). Of one with an option that no report names the shares are taken at
-    possible ones: that option's coins alone vary then."""
+    """Returns the Wald statistics of tables of counts, shape (.., k_a, k_b).
+
+    If no report names some option, the shares are taken at possible ones: this option's coins alone vary then.
+    """
     shares = pseudo_answers.invert(together / table.n, table.channels)
     p, q = shares.sum(axis=-1), shares.sum(axis=-2)
     excess = (shares - p[..., :, None] * q[..., None, :])[..., :-1, :-1]
@@ -73,15 +75,17 @@ def _statistic(together: NDArray[np.int64], table: Crosstab) -> _Floats:
 
 
 def _named(together: NDArray[np.int64], axis: int) -> NDArray[np.bool_]:
-    """Whether each option of the other axis is named in some report, survey by survey."""
+    """Returns whether each option of the other axis is named in some report, survey by survey."""
     return np.asarray(together.any(axis=axis).all(axis=-1))
 
 
 def phi_coefficient(table: Crosstab) -> Estimate:
-    """The correlation of two questions of two options each, positive where people tend to give both first options. Delta method.
+    """Estimates phi, the correlation of two questions of two options each; positive if first options go together. Delta method.
 
-    Of questions that need not be answered it is among those who answered both. Raises EstimateError for another table, of a number on a
-    grid, and where a margin is not clearly within (0, 1).
+    Questions that may be left unanswered are analysed among people who answered both.
+
+    Raises:
+        EstimateError: The table has another shape or a number on a grid, or a margin is not clearly within (0, 1).
     """
     applicability.require("phi", table.on_grid)
     two_dimensional(table)
@@ -97,18 +101,20 @@ def phi_coefficient(table: Crosstab) -> Estimate:
     by_q = -p / scale - value * (1 - 2 * q) / (2 * spread_q)
     gradient = np.array([[1 / scale + by_p + by_q, by_p], [by_q, 0.0]])
     what = f"phi of {' and '.join(table.questions)}"
-    found = normal.limited(what, table.n, value, table.variance_of(gradient), table.interval, (-1.0, 1.0))
-    return replace(found, warning=table.too_few(*(_only(table, cell) for cell in np.ndindex(2, 2))), origin=table.origin)
+    result = normal.limited(what, table.n, value, table.variance_of(gradient), table.interval, (-1.0, 1.0))
+    return replace(result, warning=table.too_few(*(_only(table, cell) for cell in np.ndindex(2, 2))), origin=table.origin)
 
 
 def cramers_v(table: Crosstab) -> Estimate:
-    """Cramér's V, 0 for independent questions and 1 for questions that determine each other, freed of the noise's bias.
+    """Estimates Cramér's V without the bias of noise: 0 for independent questions, 1 for questions that determine each other.
 
-    V^2 is a sum of squares, so noise alone makes it large; what noise adds on average is taken off, and below 0 that is 0.
-    Limits: those V under which the sum of squares is no surprise, by a scaled noncentral chi-squared distribution of the
-    same mean and variance; 0 is inside them about when `independence` finds nothing. Of questions that need not be answered it is among
-    those who answered both.
-    Raises EstimateError of a number on a grid, of a sample, and where a margin is not clearly above 0.
+    V^2 is a sum of squares, so noise alone makes it large; its expectation is subtracted, and a negative result is 0.
+    Limits: all V under which the sum of squares is no surprise, by a scaled noncentral chi-squared distribution of the
+    same mean and variance; 0 is inside them about when `independence` finds nothing. Questions that may be left unanswered are analysed
+    among people who answered both.
+
+    Raises:
+        EstimateError: The table has a number on a grid or a sample, or a margin is not clearly above 0.
     """
     applicability.require("Cramér's V", table.on_grid)
     if isinstance(table, AnsweredTable) and isinstance(table.whole, LinearTable):
@@ -137,11 +143,17 @@ def cramers_v(table: Crosstab) -> Estimate:
 
 
 def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequence[str] | None = None) -> Estimate:
-    """The odds of the first column against the second among the first row, over the same odds among the second row.
+    """Estimates an odds ratio: the odds of the first column against the second in the first row, over the same odds in the second row.
 
-    rows, cols: two options each; left out where the question has two. Limits: Fieller's for the ratio of the two products; where the
-    denominator may be 0 nothing bounds it from above, and the warning says so.
-    Raises EstimateError of a number on a grid, and where a share of the denominator is estimated at 0 or less.
+    Limits: Fieller's for the ratio of the two products; if the denominator may be 0 nothing bounds it from above, and the warning says so.
+
+    Args:
+        table: The cross table of two questions.
+        rows: Two options of the first question; may be left out if it has two.
+        cols: Two options of the second question; may be left out if it has two.
+
+    Raises:
+        EstimateError: A question is a number on a grid, or a share of the denominator is estimated at 0 or less.
     """
     applicability.require("odds ratio", table.on_grid)
     two_dimensional(table)
@@ -154,29 +166,38 @@ def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequenc
     if min(c, d) <= 0:
         raise EstimateError(f"{what}: both shares of the denominator must be above 0, got {c:.4g} and {d:.4g}")
     covariance = table.covariance_of(over, under)
-    found = normal.ratio(what, table.n, (a * b, c * d), covariance, table.interval, (0.0, math.inf))
-    warning = found.warning or table.too_few(*(_only(table, cell) for cell in cells))
-    return replace(found, warning=warning, origin=table.origin)
+    result = normal.ratio(what, table.n, (a * b, c * d), covariance, table.interval, (0.0, math.inf))
+    warning = result.warning or table.too_few(*(_only(table, cell) for cell in cells))
+    return replace(result, warning=warning, origin=table.origin)
 
 
 def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], given: Mapping[str, str | Sequence[str]]) -> Estimate:
-    """Among those who gave the options `given`, the share of those who gave the options `of`.
+    """Estimates the conditional share P(of | given): among people with the options `given`, the share of people with the options `of`.
 
-    Both map a question of the table to an option or several. Limits: Fieller's, where few reports name a part with the errors that its
-    own limits show; where the share of those `given` may be 0 they can be the whole range, and the warning says so.
-    Raises EstimateError of a number on a grid, where that share is estimated at 0 or less, and where nobody or everybody of those `given`
-    can be in `of`, whatever was answered.
+    Limits: Fieller's, where few reports name a part with the errors that its own limits show; if the share of `given` may be 0 they can
+        be the
+    whole range, and the warning says so.
+
+    Args:
+        table: The cross table of the questions.
+        of: A question of the table -> an option or several.
+        given: As `of`.
+
+    Raises:
+        EstimateError: A question is a number on a grid, the share of `given` is estimated at 0 or less, or `of` can hold for all or none
+            of the people in `given`.
     """
     applicability.require("conditional share", [name for name in table.on_grid if name in {*of, *given}])
     if not of:
-        raise EstimateError("of must name options of a question or more, got none")
+        raise EstimateError("of must name options of at least one question, got none")
     if not given:
         return table.share(of)
     under = table.cells(given)
     over = under * table.cells(of)
     what = f"{in_words(of)} among {in_words(given)}"
     if not over.any() or not (under - over).any():
-        raise EstimateError(f"of must divide those given, got {what}, which is {'nobody' if not over.any() else 'everybody'}")
+        remedy = "name other options" if not over.any() else "name fewer options"
+        raise EstimateError(f"of must select some of the people in given, got {what}, {'none' if not over.any() else 'all'}; {remedy}")
     if isinstance(table, LinearTable) and table.impossible.any():
         for part in (over, under - over):
             table.require_possible(part, what)
@@ -198,7 +219,11 @@ def _valid(table: Crosstab) -> Crosstab:
 
 
 def two_dimensional(table: Crosstab) -> None:
-    """Raises EstimateError unless the table has two questions."""
+    """Requires a table of two questions.
+
+    Raises:
+        EstimateError: The table has another number of questions.
+    """
     if table.shares.ndim != 2:
         raise EstimateError(f"the table must be of two questions, got {_shape(table)} options")
 
@@ -209,7 +234,7 @@ def _margins(table: Crosstab) -> tuple[_Floats, _Floats]:
 
 
 def _positive_margins(table: Crosstab, what: str) -> tuple[_Floats, _Floats]:
-    """The margins, where every one is clearly above 0."""
+    """Returns the margins, all clearly above 0. Raises EstimateError otherwise."""
     p, q = _margins(table)
     z = normal_quantile(table.interval.alpha)
     for name, margin, options in zip(table.questions, (p, q), table.options, strict=True):
@@ -224,7 +249,7 @@ def _positive_margins(table: Crosstab, what: str) -> tuple[_Floats, _Floats]:
 
 
 def _unseen(table: Crosstab) -> bool:
-    """Whether no report names some pair of options: then the test's shape is off, more than by a few reports."""
+    """Returns whether no report names some pair of options: the test's distribution is then off by more than a few reports."""
     return int(table.together.min()) < 1
 
 
@@ -235,7 +260,7 @@ def _only(table: Crosstab, cell: tuple[int, ...]) -> _Floats:
 
 
 def _noise(table: Crosstab, p: _Floats, q: _Floats) -> _Floats:
-    """The covariance of the excesses over independence, scaled so that its trace is what noise adds to the sum of squares."""
+    """Returns the covariance of the excesses over independence, scaled so that its trace is what noise adds to the sum of squares."""
     rows, cols = table.shares.shape
     change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
     noise: _Floats = change @ table.covariance @ change.T / np.outer(p, q).ravel()
@@ -243,7 +268,7 @@ def _noise(table: Crosstab, p: _Floats, q: _Floats) -> _Floats:
 
 
 def _noncentrality_limits(observed: float, trace: float, trace_of_square: float, along: float, alpha: float) -> tuple[float, float]:
-    """Limits of x = |m|^2 from a sum of squares |z|^2, where z is normal with mean m and covariance C.
+    """Returns limits of x = |m|^2 from a sum of squares |z|^2, where z is normal with mean m and covariance C.
 
     The sum has the mean tr C + x and the variance 2 tr C^2 + 4 m'Cm, where m'Cm is taken as along * x. So has g times a noncentral
     chi-squared variable of trace / g degrees of freedom and noncentrality x / g, with the g below. The limits enclose all x >= 0

@@ -1,4 +1,4 @@
-"""Tests where expected counts are small: a parametric bootstrap, the statistic beside those of surveys drawn as the hypothesis says.
+"""Parametric bootstrap tests for small expected counts: the statistic is compared with surveys simulated under the hypothesis.
 
 P-value: (1 + draws whose statistic is no smaller) / (1 + draws), from 999 draws of a generator that always starts alike, so that the same
 reports have the same p-value (A. Davison and D. Hinkley, "Bootstrap Methods and their Application" (1997), section 4.2.3).
@@ -21,30 +21,30 @@ _Floats = NDArray[np.float64]
 DRAWS = 999
 REFERENCE = f"{DRAWS} resamples"
 SMALL = 5.0  # expected reports of a kind, below which chi-squared will not do (W. Cochran, Biometrics 10 (1954))
-_KINDS = 1 << 12  # of reports, up to which each is drawn by its number; of more, report after report
+_KINDS = 1 << 12  # of reports; up to so many, the number of each is drawn, beyond it each report
 _MOST = 1 << 27  # bits, or numbers of reports of a kind, that are drawn in all
 _AT_A_TIME = 1 << 22
 
 
 def feasible(n: int, channels: Sequence[Channel]) -> bool:
-    """Whether so many surveys of n reports can be drawn in a moment."""
+    """Returns whether enough surveys of n reports can be drawn in a moment."""
     bits = DRAWS * n * sum(channel.k for channel in channels)
     return few_kinds(channels) or bits <= _MOST
 
 
 def p_value(observed: float, statistic: Callable[[Any], _Floats], draws: Iterator[Any]) -> float:
-    """Of the observed statistic, among those of the draws, some surveys at a time."""
+    """Returns the p-value of the observed statistic among the draws, some surveys at a time."""
     larger = np.concatenate([statistic(some) >= observed * (1 - 1e-9) for some in draws])
     return (1 + int(larger.sum())) / (1 + larger.size)
 
 
 def generator() -> np.random.Generator:
-    """The one that always starts alike."""
+    """Returns a generator with a fixed seed."""
     return np.random.default_rng(19990101)
 
 
 def groups(shares: _Floats, channel: Channel, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[list[NDArray[np.int64]]]:
-    """How many reports of each group have each bit set, shape (surveys, k), where all groups' true answers have these shares.
+    """Yields how many reports of each group have each bit set, shape (surveys, k), if all groups' true answers have these shares.
 
     sizes: of the groups. Some surveys at a time, DRAWS in all.
     """
@@ -58,8 +58,10 @@ def groups(shares: _Floats, channel: Channel, sizes: Sequence[int], rng: np.rand
 
 
 def tables(margins: Sequence[_Floats], channels: Sequence[Channel], n: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """How many of n reports have bit i of one question and j of another set, where their answers are independent, shape (surveys, k_a,
-    k_b). Some surveys at a time, DRAWS in all."""
+    """Yields how many of n reports have bit i of one question and j of another set, if their answers are independent.
+
+    Shape (surveys, k_a, k_b); some surveys at a time, DRAWS in all.
+    """
     most = max(channel.k for channel in channels) ** 2
     if not few_kinds(channels):
         for surveys in _portions(max(most, n * sum(channel.k for channel in channels))):
@@ -73,29 +75,29 @@ def tables(margins: Sequence[_Floats], channels: Sequence[Channel], n: int, rng:
 
 
 def joint_tables(joint: _Floats, channels: Sequence[Channel], n: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """As `tables`, where the answers to two questions have these joint shares, shape (k_a, k_b); of questions that have `few_kinds`."""
+    """Yields tables as `tables` does, for two questions with these joint shares, shape (k_a, k_b), and `few_kinds`."""
     (a, first), (b, second) = map(_kinds_of_each, channels)
     chances = first @ joint @ second.T
     for surveys in _portions(max(max(channel.k for channel in channels) ** 2, chances.size)):
-        drawn = rng.multinomial(n, chances.ravel() / chances.sum(), surveys)
-        yield a.T @ drawn.reshape(surveys, *chances.shape) @ b
+        sampled = rng.multinomial(n, chances.ravel() / chances.sum(), surveys)
+        yield a.T @ sampled.reshape(surveys, *chances.shape) @ b
 
 
 def few_kinds(channels: Sequence[Channel]) -> bool:
-    """Whether there are so few kinds of reports that how many there are of each is soon drawn."""
+    """Returns whether there are so few kinds of reports that the number of each is quickly drawn."""
     kinds = math.prod(math.comb(channel.k, channel.d) for channel in channels)
     return kinds <= _KINDS or (all(channel.d == 1 for channel in channels) and DRAWS * kinds <= _MOST)
 
 
 def _kinds(shares: _Floats, channel: Channel) -> tuple[NDArray[np.int64], _Floats]:
-    """All possible reports of a question, shape (kinds, k), and their chances where the true answers have these shares."""
+    """Returns all possible reports of a question, shape (kinds, k), and their chances if the true answers have these shares."""
     bits, each = _kinds_of_each(channel)
     chances = each @ shares
     return bits, np.asarray(chances / chances.sum())
 
 
 def _kinds_of_each(channel: Channel) -> tuple[NDArray[np.int64], _Floats]:
-    """All possible reports of a question, and their chances under each true answer, shape (kinds, k)."""
+    """Returns all possible reports of a question, and their chances under each true answer, shape (kinds, k)."""
     k, d, theta = channel.k, channel.d, float(channel.theta)
     bits = np.zeros((math.comb(k, d), k), dtype=np.int64)
     np.put_along_axis(bits, np.array(list(combinations(range(k), d))), 1, axis=1)
@@ -103,13 +105,16 @@ def _kinds_of_each(channel: Channel) -> tuple[NDArray[np.int64], _Floats]:
 
 
 def _portions(size: int) -> Iterator[int]:
-    """How many surveys to draw at a time, each of this size, DRAWS in all."""
+    """Yields how many surveys to draw at a time, each of this size, DRAWS in all."""
     width = max(1, min(DRAWS, _AT_A_TIME // size))
     yield from (min(width, DRAWS - start) for start in range(0, DRAWS, width))
 
 
 def _bits(shares: _Floats, channel: Channel, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Of each report the d categories with the least marks: the own one first or last, the others in any order. shape: (surveys, n)."""
+    """Draws reports: for each the d categories with the least marks, the true one first or last, the others in any order.
+
+    shape: (surveys, n).
+    """
     size = math.prod(shape)
     marks = rng.random((size, channel.k))
     answers = rng.choice(channel.k, size, p=shares)

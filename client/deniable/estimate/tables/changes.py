@@ -1,4 +1,4 @@
-"""Differences in differences: how the change from one wave to the next in one group of people differs from that in another."""
+"""Differences in differences: how the change between two waves differs between two groups of people."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from deniable.estimate.tables.waves import Change, Waves, mirror_images, sides_o
 
 @dataclass(frozen=True)
 class ChangeDifference:
-    """One option, or a question's mean where `option` is empty: its change in both groups, and the second's less the first's; None where a
-    wave of a group has no figure."""
+    """The change of one option, or of a mean if `option` is empty, in both groups, and the second's less the first's.
+
+    difference: None if a wave of a group has no figure.
+    """
 
     first: Change
     second: Change
@@ -25,14 +27,14 @@ class ChangeDifference:
 
 @dataclass(frozen=True)
 class ChangeDifferences(Tabular):
-    """names: of the two groups. rows: of the questions that both pairs of waves share."""
+    """Differences of changes. names: of the two groups. rows: of the questions that both pairs of waves share."""
 
     names: tuple[str, str]
     confidence: float
     rows: tuple[ChangeDifference, ...]
 
     def tables(self) -> tuple[Table, ...]:
-        """A row a share or mean."""
+        """Returns one row a share or mean."""
         first, second = self.names
         title = f"Change in {second} less change in {first} ({100 * self.confidence:g}% intervals)"
         header = ("question", "option", first, second, "difference", "interval", "p", "p (Holm)")
@@ -40,7 +42,7 @@ class ChangeDifferences(Tabular):
         return (Table(title, header, rows, texts=2),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row a share or mean: each group's change, the difference with its error, limits and p-values. Shares are of 1."""
+        """Returns one row a share or mean: each group's change, the difference with its error, limits and p-values. Shares are of 1."""
         header = ("question", "option", "first_change", "second_change", "estimate", "std_error", "low", "high", *ADJUSTED)
         rows = []
         for row, tests in zip(self.rows, self._tests(), strict=True):
@@ -56,9 +58,9 @@ class ChangeDifferences(Tabular):
 
 
 def compare_changes(first: Waves, second: Waves, names: tuple[str, str] = ("the first group", "the second group")) -> ChangeDifferences:
-    """The changes in `second` less those in `first`: two waves of two groups, four samples of different people.
+    """Estimates the changes in `second` less the changes in `first`: two waves of two groups, four samples of different people.
 
-    The limits come from those of all four estimates (see `limits.mover`). Raises EstimateError where they share no question.
+    The limits come from the limits of all four estimates (see `limits.mover`). Raises EstimateError if no question is shared.
     """
     others = {(change.question, change.option): change for change in second.changes}
     rows = []
@@ -80,10 +82,10 @@ def _apart(first: Change, second: Change) -> Difference | None:
 def _cells(row: ChangeDifference, tests: tuple[float | None, ...]) -> tuple[str, ...]:
     unit = 100 if row.first.option else 1
     sides = ("" if one.difference is None else signed(one.difference.estimate, unit) for one in (row.first, row.second))
-    head, found = (row.first.question, row.first.option, *sides), row.difference
-    if found is None:
+    head, result = (row.first.question, row.first.option, *sides), row.difference
+    if result is None:
         return (*head, "", "", "", "")
-    value, low, high = (signed(each, unit) for each in (found.estimate, found.low, found.high))
+    value, low, high = (signed(each, unit) for each in (result.estimate, result.low, result.high))
     chances = dict(zip(ADJUSTED, tests, strict=True))
-    told = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
-    return (*head, value, f"{low} – {high}", *told)
+    message = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
+    return (*head, value, f"{low} – {high}", *message)

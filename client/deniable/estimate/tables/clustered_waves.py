@@ -1,13 +1,13 @@
-"""Changes between two waves that were asked in the same clusters: the change within each cluster has the error of the difference.
+"""Changes between two waves in the same clusters: changes within each cluster determine the error of the difference.
 
-With z what a cluster's reports add to the error of a wave's figure, the second wave's less the first one's is what the cluster adds to that
-of the difference, and
+With z what a cluster's reports add to the error of a wave's figure, the cluster adds the second wave's z less the first wave's to the
+error of the difference, and
 
     V = sum over strata of m / (m - 1) sum (z - mean z)^2
 
-as of a single wave; a cluster that only one wave has adds its own part alone. Whatever is alike in a cluster in both waves is in no
-difference. Student's t has the fewer degrees of freedom of the two waves. That only a part of a population of clusters was left out is not
-used: the limits are those of a large population.
+as for a single wave; a cluster that only one wave has adds its part of this wave. Effects that are the same in a cluster in both waves
+cancel. Student's t has the fewer degrees of freedom of the two waves. A finite population of clusters is not used: the limits are as for a
+large population.
 """
 
 from __future__ import annotations
@@ -22,48 +22,49 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.limits.origin import together
 from deniable.estimate.moments import counts
-from deniable.estimate.samples.drawn import Drawn
 from deniable.estimate.samples.linear import NO_VARIANCE, Linear
 from deniable.estimate.samples.sample import GROUP
+from deniable.estimate.samples.sampled_reports import SampledReports
 from deniable.estimate.tables import sampled
 from deniable.estimate.tables.survey_means import scores_of
 
 
-def common(first: Drawn, second: Drawn) -> int:
+def common(first: SampledReports, second: SampledReports) -> int:
     """Returns how many clusters both waves have."""
     return len(first.origin.clusters & second.origin.clusters)
 
 
-def change(first: Drawn, second: Drawn, question: str, option: str, interval: Interval) -> Estimate:
-    """Returns an option's share in the second wave less that in the first one, or the mean's where `option` is empty.
+def change(first: SampledReports, second: SampledReports, question: str, option: str, interval: Interval) -> Estimate:
+    """Returns an option's share in the second wave less its share in the first, or the change of the mean if `option` is empty.
 
-    Raises EstimateError where a wave has no such figure, and where the two have their clusters in other strata.
+    Raises:
+        EstimateError: A wave has no such figure, or the two have their clusters in different strata.
     """
     before, after = (_line(wave, question, option) for wave in (first, second))
     variance = max(_spread(first, before, second, after), float(before.coins[0, 0] + after.coins[0, 0]), NO_VARIANCE)
     certainty = [wave.design.endless for wave in (first, second)]
     df, wider = min(one for one, _ in certainty), max(one for _, one in certainty)
     reach = 1.0 if option else _range(first, question)
-    value, known = float(after.shares[0] - before.shares[0]), replace(interval, df=df, wider=wider)
-    found = normal.limited("second wave less first", before.n + after.n, value, variance, known, (-reach, reach))
-    return replace(found, origin=together([first.origin, second.origin]))
+    value, present = float(after.shares[0] - before.shares[0]), replace(interval, df=df, wider=wider)
+    result = normal.limited("second wave less first", before.n + after.n, value, variance, present, (-reach, reach))
+    return replace(result, origin=together([first.origin, second.origin]))
 
 
-def _line(wave: Drawn, question: str, option: str) -> Linear:
-    """The figure as a single one, shape (1,), with what each group adds to its error."""
-    asked, _ = counts.find(wave.survey, question)
+def _line(wave: SampledReports, question: str, option: str) -> Linear:
+    """Returns the figure as a single one, shape (1,), with what each group adds to its error."""
+    item, _ = counts.find(wave.survey, question)
     if option:
-        return wave.linear(question).sums(np.eye(asked.k)[[counts.option_index(asked, option)]])
-    return sampled.line_of_mean(wave, question, scores_of(asked) or ())
+        return wave.linear(question).sums(np.eye(item.k)[[counts.option_index(item, option)]])
+    return sampled.line_of_mean(wave, question, scores_of(item) or ())
 
 
-def _range(wave: Drawn, question: str) -> float:
-    known = [score for score in scores_of(counts.find(wave.survey, question)[0]) or () if score is not None]
-    return max(known) - min(known)
+def _range(wave: SampledReports, question: str) -> float:
+    present = [score for score in scores_of(counts.find(wave.survey, question)[0]) or () if score is not None]
+    return max(present) - min(present)
 
 
-def _spread(first: Drawn, before: Linear, second: Drawn, after: Linear) -> float:
-    """The variance of the difference, from what each cluster adds to both figures."""
+def _spread(first: SampledReports, before: Linear, second: SampledReports, after: Linear) -> float:
+    """Returns the variance of the difference, from what each cluster adds to both figures."""
     apart: dict[str, float] = {}
     strata: dict[str, str] = {}
     for sign, wave, line in ((-1.0, first, before), (1.0, second, after)):

@@ -3,9 +3,9 @@
     r = (E[xy] - E[x] E[y]) / sqrt((E[x^2] - E[x]^2) (E[y^2] - E[y]^2))
 
 Every moment is a mean of pseudo-answers, which is unbiased for the true answers': E[x^2] is the sum of squared scores times shares. The
-variances of the reports themselves would hold the coins' variance too, and make r too small. Error: delta method. It is of a question with
-scores and another one, or a public number. Of a number that is rounded at random there is none: E[x^2] is that of the levels, larger by
-what rounding adds, and how much depends on where between two levels the numbers are, which no report tells.
+variances of the reports themselves would include the coins' variance too, and make r too small. Error: delta method. It takes a question
+with scores and another one, or a public number. A number that is rounded at random has no correlation: E[x^2] would be of the levels,
+larger by the variance of rounding, which depends on where between two levels the numbers are, and reports do not have this.
 """
 
 from __future__ import annotations
@@ -32,28 +32,34 @@ Scores = Sequence[float | None] | _Floats
 
 
 def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
-    """Of the scores of a table's two questions, one for each option; None (or nan) leaves an option out, such as "no answer".
+    """Estimates the correlation of the scores of a table's two questions.
 
-    Raises EstimateError of a number on a grid, for wrong scores, and where a variance is not clearly above 0.
+    Args:
+        table: The cross table of the two questions.
+        rows: A score for each option of the first question; None (or nan) leaves an option out, such as "no answer".
+        columns: The same for the second question.
+
+    Raises:
+        EstimateError: A question is a number on a grid, the scores do not fit, or a variance is not clearly above 0.
     """
     applicability.require("correlation", table.on_grid)
     two_dimensional(table)
-    (x, known_x), (y, known_y) = (_scores(given, options) for given, options in zip((rows, columns), table.options, strict=True))
+    (x, known_x), (y, known_y) = (_scores(values, options) for values, options in zip((rows, columns), table.options, strict=True))
     one, x, y = np.outer(known_x, known_y), np.outer(x, known_y), np.outer(known_x, y)
     weights = (one, x, y, x * x, y * y, x * y)
     sums = np.array([float((weight * table.shares).sum()) for weight in weights])
     what = f"correlation of {' and '.join(table.questions)}"
-    found = _pearson(what, table.n, (sums, table.covariance_of(*weights)), table.interval)
-    return replace(found, warning=_few(table, one > 0), origin=table.origin)
+    result = _pearson(what, table.n, (sums, table.covariance_of(*weights)), table.interval)
+    return replace(result, warning=_few(table, one > 0), origin=table.origin)
 
 
 def _few(table: Crosstab, counted: NDArray[np.bool_]) -> str:
-    """What to say where hardly any report that counts lies off the most frequent option of both questions: these tell a correlation."""
+    """Returns the warning if hardly any counted report lies off the most frequent option of both questions."""
     row, column = (int(table.together.sum(axis=1 - i).argmax()) for i in (0, 1))
     off = counted.copy()
     off[row], off[:, column] = False, False
-    seen = int(table.together[off].sum())
-    return few.bits(seen, table.n) if seen < few.FEW else ""
+    observed = int(table.together[off].sum())
+    return few.bits(observed, table.n) if observed < few.FEW else ""
 
 
 def correlation_with(
@@ -65,13 +71,13 @@ def correlation_with(
     *,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Of a question's scores and a public number of every respondent, in a population of which they are a sample.
+    """Estimates the correlation of a question's scores and a public number of every respondent, in a population.
 
-    bits: unpacked reports, shape (n, record_bits), as `unpack` gives them. numbers: shape (n,), in the order of the reports. Raises
+    bits: unpacked reports, shape (n, record_bits), as `unpack` returns them. numbers: shape (n,), in the order of the reports. Raises
     EstimateError, as `correlation` does.
     """
     applicability.require_of("correlation", survey, (question,))
-    (asked,), (reported,) = counts.bits_of(survey, bits, [question])
+    (item,), (reported,) = counts.bits_of(survey, bits, [question])
     try:
         z = np.asarray(numbers, dtype=np.float64)
     except (TypeError, ValueError):
@@ -80,28 +86,28 @@ def correlation_with(
         raise EstimateError(f"the public numbers must be {len(bits):,} finite ones, one for each report, got the shape {z.shape}")
     z = z[counts.asked(survey, bits, [question])]
     z = (z - z.mean()) / (z.std() or 1.0)
-    x, known = _scores(scores, asked.categories)
-    r, v, w = (reported @ pseudo_answers.score_of_bits(each, asked.channel) for each in (known, x, x * x))
+    x, present = _scores(scores, item.categories)
+    r, v, w = (reported @ pseudo_answers.score_of_bits(each, item.channel) for each in (present, x, x * x))
     each = np.column_stack([r, v, r * z, w, r * z * z, v * z])
     covariance = np.cov(each, rowvar=False) / len(each)
     return _pearson(f"correlation of {question} and a public number", len(each), (each.mean(axis=0), covariance), Interval(confidence))
 
 
 def _scores(given: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
-    """Scores about their middle, 0 where there is none, and 1 where there is one."""
+    """Returns scores about their middle, 0 for options without one, and 1 for each option with a score."""
     try:
         scores = np.array([math.nan if score is None else float(score) for score in given])
     except (TypeError, ValueError):
         raise EstimateError("scores must be numbers, or None for an option that is left out") from None
-    known = ~np.isnan(scores)
-    if len(scores) != len(options) or np.isinf(scores).any() or len(set(scores[known].tolist())) < 2:
+    present = ~np.isnan(scores)
+    if len(scores) != len(options) or np.isinf(scores).any() or len(set(scores[present].tolist())) < 2:
         raise EstimateError(f"scores must be {len(options)} finite numbers, one for each option, at least two different ones")
-    return np.where(known, scores - (np.nanmin(scores) + np.nanmax(scores)) / 2, 0.0), known.astype(np.float64)
+    return np.where(present, scores - (np.nanmin(scores) + np.nanmax(scores)) / 2, 0.0), present.astype(np.float64)
 
 
-def _pearson(what: str, n: int, found: tuple[_Floats, _Floats], interval: Interval) -> Estimate:
-    """From the sums of 1, x, y, x^2, y^2 and xy over those who have both, shape (6,), and their covariance, (6, 6)."""
-    sums, covariance = found
+def _pearson(what: str, n: int, figures: tuple[_Floats, _Floats], interval: Interval) -> Estimate:
+    """Returns the correlation from the sums of 1, x, y, x^2, y^2 and xy over people with both, shape (6,), and their covariance, (6, 6)."""
+    sums, covariance = figures
     if not sums[0] > 0:
         raise EstimateError(f"{what}: too few are estimated to have answered")
     _, mx, my, mxx, myy, mxy = (sums / sums[0]).tolist()
@@ -120,6 +126,6 @@ def _pearson(what: str, n: int, found: tuple[_Floats, _Floats], interval: Interv
 
 
 def _spread(by: Sequence[float], sums: _Floats, covariance: _Floats) -> float:
-    """The variance of a function of the five means, from its gradient in these, which are sums over the first one."""
+    """Returns the variance of a function of the five means, from its gradient in these, which are sums over the first one."""
     gradient = np.array([-float(np.dot(by, sums[1:] / sums[0])), *by]) / sums[0]
     return float(gradient @ covariance @ gradient)

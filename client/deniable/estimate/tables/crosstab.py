@@ -1,4 +1,4 @@
-"""Joint shares of two or more questions, each perturbed by itself: cross tables.
+"""Contingency table (cross table): the joint shares of two or more questions, each perturbed by itself.
 
 The products of pseudo-answers are unbiased for a cell's share. docs/reference/joint.md has the formulas and what they measured.
 """
@@ -41,12 +41,18 @@ ENOUGH = 25  # reports that name a cell, and that do not, from which on its shar
 class Crosstab(Tabular):
     """The joint shares of two or more questions, one axis each.
 
-    questions, options: ids and labels along the axes. n: reports. shares: unbiased and never clipped; they add to 1. std_error,
-    low, high: of each cell, same shape; limits in [0, 1]: exact ones of an equivalent design (`limits.equivalent`) for a cell that few
-    reports name, or all but few, else those of a normal error (`limits.normal`). interval: which were asked for. on_grid: which of the
-    questions are numbers whose answers were rounded at random to the levels that stand here as options (see `applicability`). together: the
-    reports that have the bits of a cell all set, same shape. origin: whose reports these are, where that is known.
-    optional: which of the questions need not be answered, and have "no answer" as an option.
+    Attributes:
+        questions, options: Ids and labels along the axes.
+        channels: The channel of each question.
+        n: Reports.
+        shares: Unbiased and never clipped; they add to 1.
+        std_error, low, high: Of each cell, same shape; limits in [0, 1]: exact ones of an equivalent design (`limits.equivalent`) for a
+            cell that few reports name, or all but few, else by a normal error (`limits.normal`).
+        interval: The requested limits.
+        on_grid: The questions that are numbers rounded at random to the levels that are the options here (see `applicability`).
+        together: The reports with all bits of a cell set, same shape.
+        origin: The reports used, if known.
+        optional: The questions that need not be answered, and have "no answer" as an option.
     """
 
     questions: tuple[str, ...]
@@ -65,17 +71,17 @@ class Crosstab(Tabular):
 
     @property
     def confidence(self) -> float:
-        """The chance that a cell's limits hold the truth."""
+        """The probability that a cell's limits enclose the truth."""
         return self.interval.confidence
 
     @property
     def target(self) -> str:
-        """Whose shares these are: "population" or "respondents"."""
+        """The target of the shares: "population" or "respondents"."""
         return self.interval.target
 
     @cached_property
     def covariance(self) -> _Floats:
-        """Of the cells' estimates, shape (cells, cells), cells in row-major order. Raises EstimateError for too many cells."""
+        """The covariance of the cells' estimates, shape (cells, cells), in row-major order. Raises EstimateError for too many cells."""
         return self._covariance(self.interval.sampling(self.n))
 
     @cached_property
@@ -88,21 +94,21 @@ class Crosstab(Tabular):
         return pseudo_answers.covariance(self.shares, self.channels, sampling) / self.n
 
     def covariance_of(self, *weights: _Floats) -> _Floats:
-        """The covariance of sums of weights times shares, shape (m, m) for m arrays of weights; not below the coins alone."""
+        """Returns the covariance of sums of weights times shares, shape (m, m) for m arrays of weights; not below the coins alone."""
         rows = np.array([w.ravel() for w in weights])
         return pseudo_answers.at_least(rows @ self._coins @ rows.T, rows @ self.covariance @ rows.T)
 
     def variance_of(self, weights: _Floats) -> float:
-        """The variance of the sum of weights times shares, never below what the coins alone give."""
+        """Returns the variance of the sum of weights times shares, never below what the coins alone give."""
         w = weights.ravel()
         return max(float(w @ matrix @ w) for matrix in (self.covariance, self._coins))
 
     def cells(self, chosen: Mapping[str, str | Sequence[str]]) -> _Floats:
-        """1 in the cells where each named question has (one of) the chosen options, 0 elsewhere. Raises EstimateError."""
+        """Returns 1 in the cells where each named question has (one of) the chosen options, 0 elsewhere. Raises EstimateError."""
         inside = np.ones(self.shares.shape)
-        for name, wanted in chosen.items():
+        for name, target in chosen.items():
             axis = self.axis(name)
-            labels = _labels(name, wanted)
+            labels = _labels(name, target)
             if unknown := [label for label in labels if label not in self.options[axis]]:
                 raise UnknownNameError.of(f"the option must be one of question {name}", unknown[0], self.options[axis])
             along = np.array([label in labels for label in self.options[axis]], dtype=np.float64)
@@ -110,7 +116,7 @@ class Crosstab(Tabular):
         return inside
 
     def axis(self, name: str) -> int:
-        """Which axis a question is. Raises EstimateError."""
+        """Returns the axis of a question. Raises EstimateError."""
         if name not in self.questions:
             raise EstimateError(f"the question must be one of the table's ({', '.join(self.questions)}), got {name!r}")
         return self.questions.index(name)
@@ -120,49 +126,50 @@ class Crosstab(Tabular):
         return Axis(name, self.options[axis], self.channels[axis], name in self.on_grid, name in self.optional)
 
     def share(self, chosen: Mapping[str, str | Sequence[str]]) -> normal.Estimate:
-        """The share of those who gave (one of) the chosen options to each named question: a cell, a margin, or a sum of cells.
+        """Estimates the share of people with (one of) the chosen options of each named question: a cell, a margin, or a sum of cells.
 
-        Raises EstimateError, also where no question is named.
+        Raises:
+            EstimateError: A question or option is unknown, or no question is named.
         """
         if not chosen:
-            raise EstimateError("the options must be of a question of the table or more, got none")
+            raise EstimateError("name options of at least one of the table's questions")
         return self.share_of(self.cells(chosen), in_words(chosen))
 
     def share_of(self, inside: _Floats, what: str) -> normal.Estimate:
-        """The share of the cells where `inside` is 1, not 0 (see `cells`)."""
+        """Returns the share of the cells where `inside` is 1, not 0 (see `cells`)."""
         value, variance = float((inside * self.shares).sum()), self.variance_of(inside)
-        found = normal.limited(what, self.n, value, variance, self.interval, (0.0, 1.0))
-        low, high = found.low, found.high
+        result = normal.limited(what, self.n, value, variance, self.interval, (0.0, 1.0))
+        low, high = result.low, result.high
         if self.few_name(inside):
             moments = self._second_moments(inside)
             low, high = equivalent.limits(value, self.reports(value, variance, moments), moments, self.interval)
         ends = _wider(self.n, self.interval, np.array(low), np.array(high))
-        return replace(found, low=float(ends[0]), high=float(ends[1]), origin=self.origin)
+        return replace(result, low=float(ends[0]), high=float(ends[1]), origin=self.origin)
 
     def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
-        """How many reports a share of this variance is worth; moments: as in `limits.equivalent`."""
+        """Returns how many reports a share of this variance is worth; moments: as in `limits.equivalent`."""
         return self.n
 
     def few_name(self, inside: _Floats) -> bool:
-        """Whether so few reports name these cells, or all but so few, that a normal error will not do for their share."""
+        """Returns whether so few reports name these cells, or all but so few, that a normal error does not fit their share."""
         count = min(int(inside.ravel() @ self.together.ravel()), self.n)
         return min(count, self.n - count) < ENOUGH
 
     def _second_moments(self, inside: _Floats) -> tuple[float, float]:
-        """E[u^2] of a report's pseudo-answer u about these cells, for those in them and for all others; shares that are 0 count alike."""
-        likely, found = pseudo_answers.possible(self.shares), []
+        """Returns E[u^2] of a report's pseudo-answer u for these cells, of people in them and of all others; shares of 0 count alike."""
+        likely, result = pseudo_answers.possible(self.shares), []
         for part in (inside, 1 - inside):
             weights = likely * part if (likely * part).any() else part
             moments = pseudo_answers.products(weights / weights.sum(), self.channels).reshape(inside.size, inside.size)
-            found.append(float(inside.ravel() @ moments @ inside.ravel()))
-        return found[0], found[1]
+            result.append(float(inside.ravel() @ moments @ inside.ravel()))
+        return result[0], result[1]
 
     def too_few(self, *parts: _Floats) -> str:
-        """What is to be said of a figure that rests on a normal error of these cells' shares: of the first with hardly any reports."""
+        """Returns the warning about the first of these parts that hardly any report names, for figures with a normal error."""
         return next(filter(None, (few.bits(min(int(part.ravel() @ self.together.ravel()), self.n), self.n) for part in parts)), "")
 
     def margin(self, name: str) -> Crosstab:
-        """One question's shares from the same reports."""
+        """Returns one question's shares from the same reports."""
         axis = self.axis(name)
         others = tuple(i for i in range(self.shares.ndim) if i != axis)
         together = self.together.sum(axis=others) // math.prod(self.channels[i].d for i in others)
@@ -174,7 +181,7 @@ class Crosstab(Tabular):
         )
 
     def tables(self) -> tuple[Table, ...]:
-        """Percentages with their limits; the last question runs across."""
+        """Returns percentages with their limits; the last question runs across."""
         figures = zip(self.shares.ravel(), self.low.ravel(), self.high.ravel(), strict=True)
         texts = [f"{points(value)} ({points(low)} – {points(high)})" for value, low, high in figures]
         across = self.shares.shape[-1]
@@ -188,7 +195,7 @@ class Crosstab(Tabular):
         return f"all {self.n:,} reports"
 
     def records(self) -> tuple[Table, ...]:
-        """A row for each cell: a column for each question, then n, estimate, std_error, low, high."""
+        """Returns one row for each cell: a column for each question, then n, estimate, std_error, low, high."""
         figures = (part.ravel().tolist() for part in (self.shares, self.std_error, self.low, self.high))
         cells = zip(product(*self.options), *figures, strict=True)
         rows = tuple((*labels, self.n, *values) for labels, *values in cells)
@@ -197,7 +204,7 @@ class Crosstab(Tabular):
 
 @dataclass(frozen=True)
 class LinearTable(Crosstab):
-    """A cross table whose cells are not those of the counts alone: of a sample, or without the noise of pairs that cannot be.
+    """A cross table of linear estimates: of a sample, or without the noise of impossible pairs.
 
     found: the cells' shares in one line, with their covariance. impossible: which cells cannot be, same shape as shares.
     """
@@ -209,25 +216,29 @@ class LinearTable(Crosstab):
         return self.found.covariance if sampling else self.found.coins
 
     def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
-        """As many as would have the same error, had everybody been drawn alone."""
+        """Returns the effective sample size: how many people drawn alone would give the same error."""
         return int(effective_sample_size.size(value, variance, self.found.effective, moments, self.interval))
 
     def share_of(self, inside: _Floats, what: str) -> normal.Estimate:
-        """As of any table. Raises EstimateError of cells that cannot be, and of all others together."""
+        """Returns a share as any table does. Raises EstimateError for impossible cells, and for all others together."""
         self.require_possible(inside, what)
         return super().share_of(inside, what)
 
     def require_possible(self, inside: _Floats, what: str) -> None:
-        """Raises EstimateError where it is known of everybody whether they are in these cells."""
+        """Requires cells that some respondents may be in and others not.
+
+        Raises:
+            EstimateError: By design, all people or none are in these cells.
+        """
         if (self.impossible.any() and not ((1 - inside) * ~self.impossible).any()) or not (inside * ~self.impossible).any():
-            raise EstimateError(f"{what}: known of everybody, since one question is only shown after some answers to the other")
+            raise EstimateError(f"{what}: cannot be estimated, since one question is only shown after some answers to the other")
 
     def few_name(self, inside: _Floats) -> bool:
-        """Few reports name these cells, or all but few; or clusters, which are always few, tell the error."""
+        """Returns whether few reports name these cells, or all but few; or clusters, which are always few, determine the error."""
         return math.isfinite(self.interval.df) or super().few_name(inside)
 
     def margin(self, name: str) -> Crosstab:
-        """One question's shares from the same reports."""
+        """Returns one question's shares from the same reports."""
         axis = self.axis(name)
         other = 1 - axis
         ones = [np.eye(size) if i == axis else np.ones((1, size)) for i, size in enumerate(self.shares.shape)]
@@ -238,68 +249,78 @@ class LinearTable(Crosstab):
         )
 
     def covariance_of(self, *weights: _Floats) -> _Floats:
-        """As of any table; where a sum of cells is known, next to nothing."""
+        """Returns the covariance as any table does; next to nothing for a known sum of cells."""
         return self.found.covariance_of(np.array([w.ravel() for w in weights]))
 
     def variance_of(self, weights: _Floats) -> float:
-        """As of any table; where a sum of cells is known, next to nothing."""
+        """Returns the variance as any table does; next to nothing for a known sum of cells."""
         return max(super().variance_of(weights), NO_VARIANCE)
 
 
 def crosstab(
     survey: Survey, tally: Tally, a: str, b: str, *, confidence: float = 0.95, target: str = "population", complete: bool = False
 ) -> Crosstab:
-    """The joint shares of two questions from the tally of a survey's reports.
+    """Estimates the joint shares of two questions from the tally of a survey's reports.
 
-    a, b: question ids; a's options are the rows. Both answers were perturbed, and both are inverted. Where one is shown only after some
-    answers to the other, pairs of answers that cannot be are 0, which takes noise off the others (for the target population). complete:
-    whether everybody answered what they were shown, which is an assumption: more pairs cannot be then.
-    target "respondents": where devices drew who is asked, n are those who were asked both, and the draw is a part of the error.
-    Raises EstimateError where an argument breaks its rule, and where there are no reports.
+    Both answers were perturbed, and both are inverted. If one question is shown only after some answers to the other, impossible pairs
+    are 0, which reduces the noise of the others (for the target population). For the target "respondents", if devices drew the questions, n
+    counts the people who were asked both, and the draw is a part of the error.
+
+    Args:
+        survey: The survey as published.
+        tally: The counted reports.
+        a: The id of the question in the rows.
+        b: The id of the question in the columns.
+        confidence: The confidence of each cell's limits.
+        target: "population" or "respondents".
+        complete: Whether to assume that everybody answered what they were shown: more pairs are then impossible.
+
+    Raises:
+        EstimateError: An argument breaks its rule, or there are no reports.
     """
     interval = Interval(confidence, target=target)
-    found, n, together = counts.pair_counts(survey, tally, a, b)
-    axes, zeros = [Axis.of(question) for question in found], structural_zeros.impossible(survey, a, b, complete)
+    result, n, together = counts.pair_counts(survey, tally, a, b)
+    axes, zeros = [Axis.of(question) for question in result], structural_zeros.impossible(survey, a, b, complete)
     if target == "population" and zeros.any() and zeros.size <= MAX_COVARIANCE:
-        made = _without_impossible(axes, n, together, zeros, interval)
+        output = _without_impossible(axes, n, together, zeros, interval)
     else:
-        made = _table(axes, n, together, replace(interval, everybody=tally.n))
-    return replace(made, origin=Origin(counts.people_of(tally), survey.digest))
+        output = _table(axes, n, together, replace(interval, everybody=tally.n))
+    return replace(output, origin=Origin(counts.people_of(tally), survey.digest))
 
 
 def joint(
     survey: Survey, bits: NDArray[np.bool_], questions: Sequence[str], *, confidence: float = 0.95, target: str = "population"
 ) -> Crosstab:
-    """The joint shares of two or more questions from whole reports, since a tally has pairs only.
+    """Estimates the joint shares of two or more questions from whole reports, since a tally has pairs only.
 
-    bits: unpacked reports, shape (n, record_bits), as `unpack` gives them. questions: ids. The error grows by a factor of about
+    bits: unpacked reports, shape (n, record_bits), as `unpack` returns them. questions: ids. The error grows by a factor of about
     1 / (theta - phi) with each further question. Raises EstimateError, as `crosstab` does.
     """
     interval = Interval(confidence, target=target)
     if len(set(questions)) != len(questions) or len(questions) < 2:
         raise EstimateError(f"questions must be two or more different ones, got {', '.join(map(repr, questions)) or 'none'}")
-    found, parts = counts.bits_of(survey, bits, questions)
-    cells = math.prod(question.k for question in found)
+    result, parts = counts.bits_of(survey, bits, questions)
+    cells = math.prod(question.k for question in result)
     if cells > MAX_CELLS:
         raise EstimateError(f"the table must have at most {MAX_CELLS:,} cells, got {cells:,}")
-    axes = [Axis.of(question) for question in found]
+    axes = [Axis.of(question) for question in result]
     return _table(axes, len(parts[0]), counts.count_together(parts), replace(interval, everybody=len(bits)))
 
 
-def _labels(name: str, wanted: str | Sequence[str]) -> list[str]:
-    labels = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, Iterable) else []
+def _labels(name: str, options: str | Sequence[str]) -> list[str]:
+    labels = [options] if isinstance(options, str) else list(options) if isinstance(options, Iterable) else []
     if not labels:
-        raise EstimateError(f"the options of question {name} must be one or several, as text, got {wanted!r}")
+        raise EstimateError(f"the options of question {name} must be one or several, as text, got {options!r}")
     return labels
 
 
 def in_words(chosen: Mapping[str, str | Sequence[str]]) -> str:
-    """A choice of options as a text."""
-    return ", ".join(f"{name} = {wanted if isinstance(wanted, str) else ' or '.join(wanted)}" for name, wanted in chosen.items())
+    """Returns a choice of options as a text."""
+    return ", ".join(f"{name} = {target if isinstance(target, str) else ' or '.join(target)}" for name, target in chosen.items())
 
 
 class Axis(NamedTuple):
-    """What a table knows of a question."""
+    """A question of a table."""
 
     name: str
     options: tuple[str, ...]
@@ -309,6 +330,7 @@ class Axis(NamedTuple):
 
     @classmethod
     def of(cls, question: Question) -> Axis:
+        """Returns the axis of a question. Raises EstimateError for a number whose reports hold its mean only."""
         applicability.require_shares("cross table", question)
         return cls(question.id, question.categories, question.channel, applicability.on_grid(question), not question.required)
 
@@ -330,32 +352,34 @@ def _table(axes: Sequence[Axis], n: int, together: NDArray[np.int64], interval: 
 
 
 def _wider(n: int, interval: Interval, low: _Floats, high: _Floats) -> tuple[_Floats, _Floats]:
-    """Limits about the respondents themselves, half a report farther apart on either side: hardly a coin lies at a large epsilon, and the
-    count of those that do is a whole number (a continuity correction)."""
+    """Returns limits for the respondents themselves, half a report wider on either side (a continuity correction).
+
+    At a large epsilon hardly a coin lies, and the count of lies is a whole number.
+    """
     half = 0.5 / n if interval.sampling(n) < 1 else 0.0
     return np.maximum(low - half, 0.0), np.minimum(high + half, 1.0)
 
 
 def linear_table(
-    axes: Sequence[Axis], counted: tuple[int, NDArray[np.int64], NDArray[np.bool_]], found: Linear, interval: Interval
+    axes: Sequence[Axis], counted: tuple[int, NDArray[np.int64], NDArray[np.bool_]], linear: Linear, interval: Interval
 ) -> LinearTable:
-    """A table of these shares. counted: the reports, those with all bits of a cell set, and which cells cannot be."""
+    """Returns a table of these shares. counted: the reports, their number with all bits of a cell set, and which cells are impossible."""
     (n, together, zeros), channels = counted, tuple(axis.channel for axis in axes)
-    cells = found.shares.reshape(together.shape)
-    error = np.sqrt(np.maximum(found.variances, NO_VARIANCE)).reshape(together.shape)
+    cells = linear.shares.reshape(together.shape)
+    error = np.sqrt(np.maximum(linear.variances, NO_VARIANCE)).reshape(together.shape)
     low, high = normal.limits(cells, error * normal.stretch(interval), interval.confidence, 0.0, 1.0)
     inside, outside = pseudo_answers.cell_moments(cells, channels)
     few = np.minimum(together, n - together) < ENOUGH
     for cell in zip(*np.nonzero((few | math.isfinite(interval.df)) & ~zeros), strict=True):
         moments = inside, float(outside[cell])
-        size = effective_sample_size.size(float(cells[cell]), float(error[cell] ** 2), found.effective, moments, interval)
+        size = effective_sample_size.size(float(cells[cell]), float(error[cell] ** 2), linear.effective, moments, interval)
         low[cell], high[cell] = equivalent.limits(float(cells[cell]), int(size), moments, interval)
     for part in (error, low, high):
         part[zeros] = 0.0
     names, on_grid = tuple(axis.name for axis in axes), tuple(axis.name for axis in axes if axis.on_grid)
-    shown = tuple(axis.options for axis in axes)
+    selected = tuple(axis.options for axis in axes)
     figures, optional = (n, cells, error, low, high, interval, on_grid, together), tuple(axis.name for axis in axes if axis.optional)
-    return LinearTable(names, shown, channels, *figures, found, zeros, optional=optional)
+    return LinearTable(names, selected, channels, *figures, linear, zeros, optional=optional)
 
 
 def _without_impossible(

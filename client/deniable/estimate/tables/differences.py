@@ -22,10 +22,10 @@ from deniable.estimate.limits.origin import Origin, require_independent, togethe
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.figures import points
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables import respondents
-from deniable.estimate.tables.homogeneity import Counted, same_shares
+from deniable.estimate.tables.homogeneity import GroupCounts, same_shares
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
@@ -55,17 +55,20 @@ class Estimated(Protocol):
 
 @dataclass(frozen=True)
 class Difference(Estimate):
-    """An estimate whose limits come from those of its two sides (see `limits.mover`). middle: what they were computed about: the
-    estimate, unless a side's was outside its own limits. level: the confidence of the limits by themselves, where they hold together with
-    others at `confidence`."""
+    """An estimate whose limits come from the limits of its two sides (see `limits.mover`).
+
+    middle: the center of the limits: the estimate, unless a side's estimate was outside its own limits. level: the confidence of the
+        limits by
+    themselves, if they hold together with others at `confidence`.
+    """
 
     middle: float = 0.0
     level: float | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def test(self, value: float = 0.0) -> HypothesisTest:
-        """Tests whether the truth is `value`, from both sides: by its distance in standard errors, as the limits show them on that side.
+        """Tests whether the truth is `value`, from both sides, by its distance in standard errors, as the limits show them on that side.
 
-        So the p-value is below 1 - confidence exactly where `value` is outside the limits; of limits that hold together with others, below
+        So the p-value is below 1 - confidence exactly if `value` is outside the limits; of limits that hold together with others, below
         1 - level.
         """
         reach = self.middle - self.low if value < self.middle else self.high - self.middle
@@ -87,7 +90,7 @@ class Comparison(Tabular):
     test: HypothesisTest
 
     def tables(self) -> tuple[Table, ...]:
-        """A row an option; the test below."""
+        """Returns one row an option, with the test below."""
         marks = footnotes([one.warning for one in self.differences])
         rows = tuple(
             (option, points(one.estimate), points(one.std_error), f"{points(one.low)} – {points(one.high)}", marks.get(one.warning, ""))
@@ -95,10 +98,10 @@ class Comparison(Tabular):
         )
         first = self.differences[0]
         title = f"{self.question}: the second group less the first, in percentage points ({100 * first.confidence:g}% intervals)"
-        return (Table(title, ("option", "difference", "std error", "interval", ""), rows, (*told(marks), str(self.test))),)
+        return (Table(title, ("option", "difference", "std error", "interval", ""), rows, (*footnote_lines(marks), str(self.test))),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row an option: question, option, estimate, std_error, low, high, p-values of 0 (see `limits.multiple`), warning."""
+        """Returns one row an option: question, option, estimate, std_error, low, high, p-values of 0, warning."""
         header = ("question", "option", "estimate", "std_error", "low", "high", *ADJUSTED, "warning")
         tests = adjusted([one.test().p_value for one in self.differences], [0, 0] if len(self.options) == 2 else None)
         rows = tuple(
@@ -111,31 +114,33 @@ class Comparison(Tabular):
 def between_options(
     survey: Survey, tally: Tally, question: str, one: str, other: str, *, confidence: float = 0.95, target: str = "population"
 ) -> Estimate:
-    """The share of option `one` less that of option `other`; both come from the same reports, which the error allows for.
+    """Returns the share of option `one` less the share of option `other`; both are of the same people, and the error allows for it.
 
-    Raises EstimateError.
+    Raises:
+        EstimateError: The question or an option is unknown, or the two are the same.
     """
     interval = Interval(confidence, target=target)
-    asked, n, ones = counts.counts(survey, tally, question)
-    applicability.require_shares("difference of two options", asked)
-    i, j = counts.option_index(asked, one), counts.option_index(asked, other)
+    item, n, ones = counts.counts(survey, tally, question)
+    applicability.require_shares("difference of two options", item)
+    i, j = counts.option_index(item, one), counts.option_index(item, other)
     if i == j:
         raise EstimateError(f"the two options must differ, got {one!r} twice")
-    weights = np.zeros(asked.k)
+    weights = np.zeros(item.k)
     weights[i], weights[j] = 1.0, -1.0
-    shares = pseudo_answers.invert(ones / n, [asked.channel])
-    sampling = respondents.about(interval, tally.n, [asked]).sampling(n)
-    variance = pseudo_answers.variance_of(weights, shares, [asked.channel], sampling) / n
-    found = normal.limited(f"{asked.id}: {one} less {other}", n, float(weights @ shares), variance, interval, (-1.0, 1.0))
-    return replace(found, warning=few.bits(int(min(ones[i], ones[j])), n), origin=Origin(counts.people_of(tally), survey.digest))
+    shares = pseudo_answers.invert(ones / n, [item.channel])
+    sampling = respondents.about(interval, tally.n, [item]).sampling(n)
+    variance = pseudo_answers.variance_of(weights, shares, [item.channel], sampling) / n
+    result = normal.limited(f"{item.id}: {one} less {other}", n, float(weights @ shares), variance, interval, (-1.0, 1.0))
+    return replace(result, warning=few.bits(int(min(ones[i], ones[j])), n), origin=Origin(counts.people_of(tally), survey.digest))
 
 
 def difference(one: Estimated, other: Estimated, *, what: str = "the difference") -> Difference:
-    """`one` less `other`, estimates from disjoint people: two groups, two waves with other people, two surveys.
+    """Returns `one` less `other`, estimates from disjoint people: two groups, two waves with other people, two surveys.
 
-    The limits come from those of the two estimates, and have their confidence (see `limits.mover`). Raises EstimateError where an
-    estimate is missing, where targets or confidences differ, and for two figures of the same people, of a group and its whole, and of
-    people of the same clusters.
+    The limits come from the limits of the two estimates, and have their confidence (see `limits.mover`).
+
+    Raises:
+        EstimateError: An estimate is missing, targets or confidences differ, or the two figures share people or clusters.
     """
     return contrast([one, other], [1.0, -1.0], what=what)
 
@@ -143,7 +148,7 @@ def difference(one: Estimated, other: Estimated, *, what: str = "the difference"
 def difference_in_differences(
     first: tuple[Estimated, Estimated], second: tuple[Estimated, Estimated], *, what: str = "the difference in differences"
 ) -> Difference:
-    """How the change in the second group differs from that in the first; each (before, after), all four of different people.
+    """Returns the change in the second group less the change in the first; each (before, after), all four of different people.
 
     Raises EstimateError, as `difference` does.
     """
@@ -151,10 +156,11 @@ def difference_in_differences(
 
 
 def contrast(estimates: Sequence[Estimated], weights: Sequence[float], *, what: str = "the contrast") -> Difference:
-    """The sum of weights times estimates, all from different people. The limits come from theirs (see `limits.mover`).
+    """Returns a contrast: the sum of weights times estimates, all from different people, with limits from theirs (see `limits.mover`).
 
-    Raises EstimateError where an estimate is missing, where targets or confidences differ, for figures of the same people or clusters, and
-    for a weight that is no finite number of sane size.
+    Raises:
+        EstimateError: An estimate is missing, targets or confidences differ, figures share people or clusters, or a weight is not a finite
+            number up to LARGEST.
     """
     weights = checked_numbers("weights", weights)
     if len(estimates) != len(weights) or len(estimates) < 2:
@@ -182,14 +188,14 @@ def contrast(estimates: Sequence[Estimated], weights: Sequence[float], *, what: 
 
 
 def checked_numbers(name: str, values: Any) -> list[float]:
-    """Finite numbers from -LARGEST to LARGEST; true and false are none. Raises EstimateError."""
+    """Returns finite numbers from -LARGEST to LARGEST; true and false are not numbers. Raises EstimateError."""
     try:
-        found = [float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan for value in values]
+        result = [float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan for value in values]
     except (TypeError, OverflowError):  # TypeError: of what is no sequence
-        found = [math.nan]
-    if not all(abs(value) <= LARGEST for value in found):  # which nan is not either
+        result = [math.nan]
+    if not all(abs(value) <= LARGEST for value in result):  # which nan is not either
         raise EstimateError(f"{name} must be finite numbers from {-LARGEST:g} to {LARGEST:g}, got {reprlib.repr(values)}")
-    return found
+    return result
 
 
 def _side(one: Estimated) -> mover.Side:
@@ -203,9 +209,9 @@ def _side(one: Estimated) -> mover.Side:
 
 
 def _reach(one: Estimated) -> float:
-    """How far a normal error reaches, or one that few tell: limits that are nearer are cut, those of single shares at 0 and 1 only."""
-    told = Interval(_level(one), df=getattr(one, "df", math.inf), wider=getattr(one, "wider", 1.0))
-    return told.quantile * (one.std_error or 0.0)
+    """Returns how far the error reaches, which tells clipped limits: nearer ones are clipped, for single shares at 0 and 1 only."""
+    message = Interval(_level(one), df=getattr(one, "df", math.inf), wider=getattr(one, "wider", 1.0))
+    return message.quantile * (one.std_error or 0.0)
 
 
 def _level(one: Estimated) -> float:
@@ -215,28 +221,28 @@ def _level(one: Estimated) -> float:
 
 
 def _by_normal_errors(*sides: Estimated) -> bool:
-    """Whether what was said of a side's limits is true of the difference: not of single shares, whose limits are exact."""
+    """Returns whether the warnings of the sides apply to the difference: not of single shares, whose limits are exact."""
     return not any(hasattr(one, "ones") for one in sides)
 
 
 def compare(
     survey: Survey, first: Tally, second: Tally, question: str, *, confidence: float = 0.95, target: str = "population"
 ) -> Comparison:
-    """The shares of a question among the second tally's people less those among the first one's, who must be other people.
+    """Estimates the shares of a question among the second tally's people less the shares among the first's, who must be other people.
 
-    The test of k = 2 is that of the difference; of more a score test with k - 1 degrees of freedom, its p-value by a parametric
-    bootstrap where expected counts are small (see `resampled`). Raises EstimateError.
+    For k = 2 the difference is tested; for more a score test has k - 1 degrees of freedom, with a p-value by a parametric
+    bootstrap if expected counts are small (see `bootstrap`). Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    groups = [Counted.of(survey, tally, question, interval) for tally in (first, second)]
-    asked, _ = counts.find(survey, question)
-    pairs = zip(asked.categories, *(_shares(asked.channel, group) for group in groups), strict=True)
-    differences = tuple(difference(b, a, what=f"{asked.id} = {option}: second less first") for option, a, b in pairs)
-    what = f"both groups have the same shares of {asked.id}"
-    test = replace(differences[0].test(), what=what) if asked.k == 2 else same_shares(what, asked.channel, groups)
-    return Comparison(asked.id, asked.categories, differences, test)
+    groups = [GroupCounts.of(survey, tally, question, interval) for tally in (first, second)]
+    item, _ = counts.find(survey, question)
+    pairs = zip(item.categories, *(_shares(item.channel, group) for group in groups), strict=True)
+    differences = tuple(difference(b, a, what=f"{item.id} = {option}: second less first") for option, a, b in pairs)
+    what = f"both groups have the same shares of {item.id}"
+    test = replace(differences[0].test(), what=what) if item.k == 2 else same_shares(what, item.channel, groups)
+    return Comparison(item.id, item.categories, differences, test)
 
 
-def _shares(channel: Channel, group: Counted) -> list[Share]:
+def _shares(channel: Channel, group: GroupCounts) -> list[Share]:
     phi, theta = float(channel.phi), float(channel.theta)
     return [proportion(count, group.n, phi, theta, group.interval) for count in group.ones.tolist()]

@@ -1,4 +1,4 @@
-"""Several groups of people, each set against one of them or against all, with limits that allow for how many differences there are."""
+"""Comparison of several groups of people, with each other or with a reference, with limits that allow for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from deniable.estimate.limits.multiple_testing import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.moments import counts
 from deniable.estimate.present.figures import p_value, signed
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables.differences import Difference, difference
 from deniable.estimate.tables.homogeneity import homogeneity
@@ -28,9 +28,9 @@ from deniable.wire.tally import Tally
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """One group's share of an option, or its mean where `option` is empty, less that of the group `reference`.
+    """The difference of a group from the group `reference`, in the share of an option or, if `option` is empty, in the mean.
 
-    difference: None where one of the two has no estimate.
+    difference: None if one of the two has no estimate.
     """
 
     group: str
@@ -40,7 +40,7 @@ class GroupDifference:
 
     @property
     def shown(self) -> bool:
-        """Whether a difference is shown: its interval has no 0."""
+        """Whether the interval of the difference excludes 0."""
         return self.difference is not None and not self.difference.low <= 0 <= self.difference.high
 
 
@@ -63,30 +63,31 @@ class GroupDifferences(Tabular):
     test: HypothesisTest | None = None
 
     def of(self, group: str, option: str = "", reference: str = "") -> Difference | None:
-        """How far a group is from the reference in an option, or in the mean; None where that is not known, and for the reference."""
-        wanted = (group, reference or self.reference, option)
-        return next((row.difference for row in self.rows if (row.group, row.reference, row.option) == wanted), None)
+        """Returns the difference of a group in an option, or in the mean; None if it is not known, and for the reference."""
+        target = (group, reference or self.reference, option)
+        return next((row.difference for row in self.rows if (row.group, row.reference, row.option) == target), None)
 
     def tables(self) -> tuple[Table, ...]:
-        """A row for each difference; the means, in their unit, before the shares, in points; the test of all groups below."""
+        """Returns one row for each difference; the means, in their unit, before the shares, in points; the test of all groups below."""
         title = f"{self.question}: {self._which} ({100 * self.confidence:g}% intervals, all together)"
         marks = footnotes([row.difference.warning for row in self.rows if row.difference])
         chances = dict(zip(map(id, self.rows), self._tests(), strict=True))
         means, shares = [row for row in self.rows if not row.option], [row for row in self.rows if row.option]
-        made: list[Table] = []
+        result: list[Table] = []
         for rows, header, unit in ((means, ("mean",), 1), (shares, ("option", "points"), 100)):
             if rows:
                 cells = tuple((*self._pair(row), *_cells(row, unit, chances[id(row)], marks)) for row in rows)
                 columns = (*(("group",) if self.reference else ("group", "less")), *header, "interval", "p", "p (Holm)", "")
-                made.append(Table("" if made else title, columns, cells, told(marks), texts=len(columns) - 5))
-        if made and self.test:
-            made[-1] = replace(made[-1], notes=(*made[-1].notes, str(self.test)))
-        return tuple(made)
+                result.append(Table("" if result else title, columns, cells, footnote_lines(marks), texts=len(columns) - 5))
+        if result and self.test:
+            result[-1] = replace(result[-1], notes=(*result[-1].notes, str(self.test)))
+        return tuple(result)
 
     def records(self) -> tuple[Table, ...]:
-        """A row for each difference; option is empty for a mean. Shares are of 1, means in their unit.
+        """Returns one row for each difference; option is empty for a mean. Shares are of 1, means in their unit.
 
-        p_value: of each by itself; p_bonferroni goes with the limits; p_holm, p_bh: see `limits.multiple`; of all the differences here.
+        p_value: of each by itself; p_bonferroni goes with the limits; p_holm, p_bh: see `limits.multiple_testing`; of all the differences
+            here.
         """
         header = ("question", "reference", "group", "option", "estimate", "std_error", "low", "high", *ADJUSTED, "warning")
         rows = tuple(self._record(row, tests) for row, tests in zip(self.rows, self._tests(), strict=True))
@@ -103,15 +104,15 @@ class GroupDifferences(Tabular):
         return adjusted([row.difference.test().p_value if row.difference else None for row in self.rows])
 
     def _record(self, row: GroupDifference, tests: tuple[float | None, ...]) -> tuple[object, ...]:
-        found, head = row.difference, (self.question, row.reference, row.group, row.option)
-        if found is None:
+        result, head = row.difference, (self.question, row.reference, row.group, row.option)
+        if result is None:
             return (*head, None, None, None, None, *tests, "")
-        return (*head, found.estimate, found.std_error, found.low, found.high, *tests, found.warning)
+        return (*head, result.estimate, result.std_error, result.low, result.high, *tests, result.warning)
 
 
 @dataclass(frozen=True)
 class GroupFigures:
-    """What one group says of a question, with limits for so many differences: (option, its row), and the mean where there is one."""
+    """One group's estimates of a question, with limits for several comparisons: (option, its row), and the mean if there is one."""
 
     shares: tuple[tuple[str, Row], ...]
     mean: MeanRow | None
@@ -128,11 +129,20 @@ def compare_groups(
     method: str = DEFAULT_METHOD,
     target: str = "population",
 ) -> GroupDifferences:
-    """Each group's shares of a question, and its mean, less those of the reference, by default the first one.
+    """Estimates each group's differences from the reference, by default the first group: shares of a question, and its mean.
 
-    tallies: of other people each, by the group's name. question: the id of a question, or of one option of a multiple choice.
-    pairs: each group less every one before it instead. confidence: of all differences together. Raises EstimateError, also for fewer
-    than two groups.
+    Args:
+        survey: The survey as published.
+        tallies: The tally of each group, by name; each of other people.
+        question: The id of a question, or of one option of a multiple choice.
+        reference: The name of the reference.
+        pairs: Whether to compare each group with every one before it instead.
+        confidence: The confidence of all differences together.
+        method: As in `share`.
+        target: As in `share`.
+
+    Raises:
+        EstimateError: An argument breaks its rule, or there are fewer than two groups.
     """
     interval = Interval(confidence, method, target)
     first = next(iter(tallies), "") if reference is None else reference
@@ -140,18 +150,18 @@ def compare_groups(
         raise EstimateError("there must be two groups or more, and the reference one of them")
     if pairs and reference is not None:
         raise EstimateError("reference must be left out where every pair of groups is compared")
-    asked = next((one for one in survey.questions if one.id == question), None) or counts.find(survey, question)[0]
+    item = next((one for one in survey.questions if one.id == question), None) or counts.find(survey, question)[0]
     there = sum(tally.n > 0 for tally in tallies.values())
     differences = there * (there - 1) // 2 if pairs else sum(tally.n > 0 for group, tally in tallies.items() if group != first)
-    found = {group: figures_of(survey, tally, asked, interval, differences) for group, tally in tallies.items()}
-    made = every_pair(asked, interval, found) if pairs else against(first, asked, interval, differences, found)
-    if asked.labels or isinstance(asked.channel, Window) or there < 2:
-        return made
-    return replace(made, test=homogeneity(survey, tallies, question, confidence=confidence, target=target))
+    result = {group: figures_of(survey, tally, item, interval, differences) for group, tally in tallies.items()}
+    output = every_pair(item, interval, result) if pairs else against(first, item, interval, differences, result)
+    if item.labels or isinstance(item.channel, Window) or there < 2:
+        return output
+    return replace(output, test=homogeneity(survey, tallies, question, confidence=confidence, target=target))
 
 
 def figures_of(survey: Survey, tally: Tally, question: Question, interval: Interval, others: int) -> GroupFigures:
-    """One group's part in a comparison of `others` groups with a reference. Raises EstimateError."""
+    """Returns one group's estimates for a comparison of `others` groups with a reference. Raises EstimateError."""
     strict = replace(interval, confidence=1 - interval.alpha / comparisons(question, others))
     rows = share_rows(survey, tally, question.items, strict)
     if question.labels:
@@ -165,20 +175,20 @@ def figures_of(survey: Survey, tally: Tally, question: Question, interval: Inter
 
 
 def comparisons(question: Question, others: int) -> int:
-    """How many differences there are of a question when so many groups are set against one."""
+    """Returns the number of differences of a question when this many groups are compared with one."""
     return max(1, others) * ((len(question.items) if question.labels else _counted(question)) + (question.scores is not None))
 
 
-def against(reference: str, question: Question, interval: Interval, others: int, found: Mapping[str, GroupFigures]) -> GroupDifferences:
-    """The differences of the figures that `figures_of` gave of each group."""
-    pairs = [(group, reference) for group in found if group != reference]
-    return _differences(reference, question, interval, comparisons(question, others), _rows(pairs, found))
+def against(reference: str, question: Question, interval: Interval, others: int, figures: Mapping[str, GroupFigures]) -> GroupDifferences:
+    """Returns the differences of the figures that `figures_of` gave for each group."""
+    pairs = [(group, reference) for group in figures if group != reference]
+    return _differences(reference, question, interval, comparisons(question, others), _rows(pairs, figures))
 
 
-def every_pair(question: Question, interval: Interval, found: Mapping[str, GroupFigures]) -> GroupDifferences:
-    """The same, each group less every one before it."""
-    pairs = [(group, before) for before, group in combinations(found, 2)]
-    rows = _rows(pairs, found)
+def every_pair(question: Question, interval: Interval, figures: Mapping[str, GroupFigures]) -> GroupDifferences:
+    """Returns the differences of each group from every one before it."""
+    pairs = [(group, before) for before, group in combinations(figures, 2)]
+    rows = _rows(pairs, figures)
     return _differences("", question, interval, max(1, sum(row.difference is not None for row in rows)), rows)
 
 
@@ -186,10 +196,10 @@ def _differences(reference: str, question: Question, interval: Interval, size: i
     return GroupDifferences(question.id, reference, interval.confidence, interval.target, size, tuple(rows))
 
 
-def _rows(pairs: Iterable[tuple[str, str]], found: Mapping[str, GroupFigures]) -> list[GroupDifference]:
+def _rows(pairs: Iterable[tuple[str, str]], figures_by_group: Mapping[str, GroupFigures]) -> list[GroupDifference]:
     rows = []
     for group, reference in pairs:
-        figures, first = found[group], found[reference]
+        figures, first = figures_by_group[group], figures_by_group[reference]
         if figures.mean and first.mean:
             rows.append(GroupDifference(group, reference, "", _apart(estimate_of(figures.mean), estimate_of(first.mean))))
         both = zip(figures.shares, first.shares, strict=True)
@@ -198,7 +208,7 @@ def _rows(pairs: Iterable[tuple[str, str]], found: Mapping[str, GroupFigures]) -
 
 
 def _counted(question: Question) -> int:
-    """How many options have a figure of their own: of two, the second is the first one's mirror image."""
+    """Returns how many options have a figure of their own: the second of two mirrors the first."""
     return len(question.shared) - (len(question.shared) == 2)
 
 
@@ -212,9 +222,9 @@ def _apart(one: Row | Estimate | None, reference: Row | Estimate | None) -> Diff
 
 def _cells(row: GroupDifference, unit: int, tests: tuple[float | None, ...], marks: Mapping[str, str]) -> tuple[str, ...]:
     head = (row.option,) if row.option else ()
-    found = row.difference
-    if found is None:
+    result = row.difference
+    if result is None:
         return (*head, "", "", "", "", "")
-    one, low, high = (signed(value, unit) for value in (found.estimate, found.low, found.high))
+    one, low, high = (signed(value, unit) for value in (result.estimate, result.low, result.high))
     chances = dict(zip(ADJUSTED, tests, strict=True))
-    return (*head, one, f"{low} – {high}", p_value(chances["p_value"], 3), p_value(chances["p_holm"], 3), marks.get(found.warning, ""))
+    return (*head, one, f"{low} – {high}", p_value(chances["p_value"], 3), p_value(chances["p_holm"], 3), marks.get(result.warning, ""))

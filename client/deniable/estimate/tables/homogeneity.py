@@ -1,4 +1,4 @@
-"""Whether several groups of people have the same shares of a question."""
+"""Test of homogeneity: whether several groups of people have the same shares of a question."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Counted:
+class GroupCounts:
     """One group's reports to a question, and how many have each bit set, shape (k,). sampling: as in `Interval.sampling`."""
 
     n: int
@@ -31,11 +31,11 @@ class Counted:
     interval: Interval
 
     @classmethod
-    def of(cls, survey: Survey, tally: Tally, question: str, interval: Interval) -> Counted:
-        """Raises EstimateError, also for a number whose levels have no shares."""
-        asked, n, ones = counts.counts(survey, tally, question)
-        applicability.require_shares("difference of shares", asked, instead="compare_groups has the difference of means; ")
-        return cls(n, ones, respondents.about(interval, tally.n, [asked]))
+    def of(cls, survey: Survey, tally: Tally, question: str, interval: Interval) -> GroupCounts:
+        """Counts one group's reports. Raises EstimateError, also for a number whose levels have no shares."""
+        item, n, ones = counts.counts(survey, tally, question)
+        applicability.require_shares("difference of shares", item, instead="compare_groups has the difference of means; ")
+        return cls(n, ones, respondents.about(interval, tally.n, [item]))
 
 
 def homogeneity(
@@ -46,39 +46,41 @@ def homogeneity(
     tallies: by the group's name; groups without reports are left out. Raises EstimateError, also where fewer than two groups have any.
     """
     interval = Interval(confidence, target=target)
-    asked, _ = counts.find(survey, question)
-    groups = [Counted.of(survey, tally, question, interval) for tally in tallies.values() if tally.n]
+    item, _ = counts.find(survey, question)
+    groups = [GroupCounts.of(survey, tally, question, interval) for tally in tallies.values() if tally.n]
     if len(groups) < 2:
         raise EstimateError(f"there must be at least two groups with reports, got {len(groups)}")
-    return same_shares(f"all {len(groups)} groups have the same shares of {asked.id}", asked.channel, groups)
+    return same_shares(f"all {len(groups)} groups have the same shares of {item.id}", item.channel, groups)
 
 
-def same_shares(what: str, channel: Channel, groups: Sequence[Counted]) -> HypothesisTest:
-    """A score test of G groups: the distances of their shares s_g from the mean that their covariances V_g give,
+def same_shares(what: str, channel: Channel, groups: Sequence[GroupCounts]) -> HypothesisTest:
+    """Tests whether G groups have the same shares, by a score test of their distances from a common mean.
+
+    The statistic is
 
         sum over g of  (s_g - m)' V_g^-1 (s_g - m),   m = (sum V_g^-1)^-1 sum V_g^-1 s_g,
 
-    of all categories but the last. V_g is the covariance that the group would have with the shares of all groups together, made possible
-    ones (see `pseudo_answers.possible`): a small group's own says too little of it. Where a report is one category and those shares are
-    possible ones, this is Pearson's test of the table of reports. Its p-value is by a parametric bootstrap where expected counts are small
-    (see `resampled`).
+    with the shares s_g of all categories but the last. V_g is the covariance that the group would have with the shares of all groups
+    together, made possible ones (see `pseudo_answers.possible`): a small group's own says too little of it. If a report is one category
+    and those shares are possible ones, this is Pearson's test of the table of reports. Its p-value is by a parametric bootstrap if
+    expected counts are small (see `bootstrap`).
     """
 
     observed = [group.ones for group in groups]
-    found = normal.chi_squared(what, float(_distance(observed, groups, channel)), (len(groups) - 1) * (channel.k - 1))
+    result = normal.chi_squared(what, float(_distance(observed, groups, channel)), (len(groups) - 1) * (channel.k - 1))
     total, n = np.sum(observed, axis=0), sum(group.n for group in groups)
     if min(group.n for group in groups) * min(np.minimum(total, n - total).tolist()) / n >= bootstrap.SMALL:
-        return found
+        return result
     if any(group.interval.sampling(group.n) < 1 for group in groups) or not bootstrap.feasible(n, [channel]):
-        return replace(found, warning=few.test(True))
+        return replace(result, warning=few.test(True))
     alike, rng = pseudo_answers.possible(pseudo_answers.invert(total / n, [channel])), bootstrap.generator()
     draws = bootstrap.groups(alike, channel, [group.n for group in groups], rng)
-    p_value = bootstrap.p_value(found.statistic, lambda drawn: _distance(drawn, groups, channel), draws)
-    return replace(found, p_value=p_value, reference=bootstrap.REFERENCE)
+    p_value = bootstrap.p_value(result.statistic, lambda sampled: _distance(sampled, groups, channel), draws)
+    return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
-def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[Counted], channel: Channel) -> _Floats:
-    """The statistics of counts of each group, shape (.., k) each."""
+def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[GroupCounts], channel: Channel) -> _Floats:
+    """Returns the statistics of counts of each group, shape (.., k) each."""
     rates = np.sum(ones, axis=0) / sum(group.n for group in groups)
     together = pseudo_answers.each_possible(pseudo_answers.invert(rates, [channel]))
     shares = [pseudo_answers.invert(count / group.n, [channel])[..., :-1, None] for count, group in zip(ones, groups, strict=True)]
@@ -89,7 +91,7 @@ def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[Counted], chan
     return np.asarray(sum((gap.swapaxes(-1, -2) @ own @ gap)[..., 0, 0] for gap, own in zip(gaps, precisions, strict=True)))
 
 
-def _precision(shares: _Floats, channel: Channel, group: Counted) -> _Floats:
-    """The inverse covariance of a group's estimated shares but the last, where its true answers have these."""
+def _precision(shares: _Floats, channel: Channel, group: GroupCounts) -> _Floats:
+    """Returns the inverse covariance of a group's estimated shares but the last, if its true answers have these."""
     spread = pseudo_answers.covariances(shares, channel, group.interval.sampling(group.n))[..., :-1, :-1]
     return group.n * np.asarray(np.linalg.inv(spread), dtype=np.float64)

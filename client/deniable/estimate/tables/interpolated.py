@@ -1,4 +1,4 @@
-"""A quantile as a number, where the options are bins of a number: as if the people in a bin were spread evenly over it."""
+"""Interpolated quantiles: a quantile as a number, if the options are bins of a number, with people spread evenly over each bin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Sums = Callable[[_Floats], tuple[float, float]]
 
 
 def edges_of(question: Question, order: Sequence[int]) -> list[tuple[float, float]] | None:
-    """From where to where each option in this order is, None where they are no bins of a number."""
+    """Returns the ends of each option in this order, or None if the options are no bins of a number."""
     bins = question.settings.get("bins")
     if not bins:
         return None
@@ -26,17 +26,17 @@ def edges_of(question: Question, order: Sequence[int]) -> list[tuple[float, floa
 
 
 def point(fitted: _Floats, edges: Sequence[tuple[float, float]], q: float) -> float:
-    """The number below which a share q of the possible shares `fitted`, in order, is."""
-    wanted, below = q * float(fitted.sum()), 0.0
+    """Returns the number below which a share q of the possible shares `fitted`, in order, lies."""
+    target, below = q * float(fitted.sum()), 0.0
     for share, (start, end) in zip(fitted.tolist(), edges, strict=True):
-        if share > 0 and below + share >= wanted * (1 - 1e-12):
-            return float(start + (end - start) * min(1.0, (wanted - below) / share))
+        if share > 0 and below + share >= target * (1 - 1e-12):
+            return float(start + (end - start) * min(1.0, (target - below) / share))
         below += share
     return edges[-1][1]
 
 
 def limits(sums: Sums, order: NDArray[np.intp], k: int, edges: Sequence[tuple[float, float]], q: float) -> tuple[float, float]:
-    """Woodruff's limits: the first number at which the share below it may be q, and the last at which it may be less."""
+    """Returns Woodruff's limits: the first number at which the share below it may be q, and the last at which it may be less."""
 
     def at(place: int, part: float, sign: float) -> float:
         weights = np.zeros(k)

@@ -1,4 +1,4 @@
-"""Means and quantiles of one question whose categories carry numbers, or stand in order."""
+"""Means and quantiles of one question whose categories have scores, or an order."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ class Quantile(Tabular):
         return four_digits(self.value), four_digits(self.value_low), four_digits(self.value_high)
 
     def tables(self) -> tuple[Table, ...]:
-        """A row for the option, and one for the number, where there is one."""
-        found = [(self.option, self.low, self.high), *([self._numbers] if self._numbers else [])]
-        rows = tuple((self._what, f"{self.n:,}", value, f"{low} – {high}") for value, low, high in found)
+        """Returns one row for the option, and one for the number, if there is one."""
+        result = [(self.option, self.low, self.high), *([self._numbers] if self._numbers else [])]
+        rows = tuple((self._what, f"{self.n:,}", value, f"{low} – {high}") for value, low, high in result)
         about = f"{100 * self.confidence:g}% interval · target: {self.target}"
         notes = (f"The number is {_EVEN}.",) if self._numbers else ()
         return (Table("", ("figure", "reports", "quantile", "interval"), rows, notes, (about,)),)
 
     def records(self) -> tuple[Table, ...]:
-        """`quantile`: the fields above."""
+        """Returns one row named `quantile`, with the fields above."""
         return (Table("quantile", tuple(field.name for field in fields(self)), (astuple(self),)),)
 
     def __str__(self) -> str:
@@ -94,36 +94,36 @@ def mean(
     confidence: float = 0.95,
     target: str = "population",
 ) -> Estimate:
-    """The mean of a question's scores, one number for each category in order.
+    """Estimates the mean of a question's scores, one number for each category in order.
 
     None (or nan) in place of a score leaves a category out ("no answer"): the mean is then among the others, a ratio with Fieller's
-    limits, which may be the whole range where their share is not clearly above 0. Limits lie between the least and the largest score.
+    limits, which may be the whole range if their share is not clearly above 0. Limits lie between the least and the largest score.
     The scores of a number's levels are evenly spaced: answers between them were rounded at random, which keeps no other mean right.
     Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    asked, n, ones = counts.counts(survey, tally, question)
-    values, counted = checked_scores(scores, asked)
-    shares, channel = pseudo_answers.invert(ones / n, [asked.channel]), asked.channel
-    interval = respondents.about_mean(interval, tally.n, asked, np.where(counted, values, np.nan), shares)
-    interval = interval.told_by_all(n) if interval.sampling(n) == 1 else interval
+    item, n, ones = counts.counts(survey, tally, question)
+    values, counted = checked_scores(scores, item)
+    shares, channel = pseudo_answers.invert(ones / n, [item.channel]), item.channel
+    interval = respondents.about_mean(interval, tally.n, item, np.where(counted, values, np.nan), shares)
+    interval = interval.for_reports(n) if interval.sampling(n) == 1 else interval
     bounds = float(values[counted].min()), float(values[counted].max())
-    what, warning = f"mean of {asked.id}", few.scores(ones, counted, asked.channel)
-    origin = Origin(counts.people_of(tally), survey.digest, question=asked.id)
+    what, warning = f"mean of {item.id}", few.scores(ones, counted, item.channel)
+    origin = Origin(counts.people_of(tally), survey.digest, question=item.id)
     if counted.all():
         variance = float(_covariance(values[None, :], shares, ones, n, channel, interval)[0, 0]) / n
-        found = normal.limited(what, n, float(values @ shares), variance, interval, bounds)
-        low, high = _wider(found, interval, bounds)
-        return replace(found, low=low, high=high, warning=warning, origin=origin)
+        result = normal.limited(what, n, float(values @ shares), variance, interval, bounds)
+        low, high = _wider(result, interval, bounds)
+        return replace(result, low=low, high=high, warning=warning, origin=origin)
     middle, weights = about_middle(values, counted)
     parts = float(weights[0] @ shares), float(weights[1] @ shares)
     covariance = _covariance(weights, shares, ones, n, channel, interval) / n
-    found = ratio_about(middle, what, n, parts, covariance, interval, bounds)
-    return replace(found, warning=found.warning or warning, origin=origin)
+    result = ratio_about(middle, what, n, parts, covariance, interval, bounds)
+    return replace(result, warning=result.warning or warning, origin=origin)
 
 
 def about_middle(values: _Floats, counted: NDArray[np.bool_]) -> tuple[float, _Floats]:
-    """The middle of the scores that count, and the two weights of the ratio that is their mean less it.
+    """Returns the middle of the counted scores, and the two weights of the ratio that is their mean less the middle.
 
     Scores far from 0 would lose their digits in the ratio's squares.
     """
@@ -134,20 +134,20 @@ def about_middle(values: _Floats, counted: NDArray[np.bool_]) -> tuple[float, _F
 def ratio_about(
     middle: float, what: str, n: int, parts: tuple[float, float], covariance: _Floats, interval: Interval, bounds: tuple[float, float]
 ) -> Estimate:
-    """`normal.ratio` of what is less the middle by `about_middle`, with the middle added again; bounds: of the whole."""
-    found = normal.ratio(what, n, parts, covariance, interval, (bounds[0] - middle, bounds[1] - middle))
-    low, high = max(found.low + middle, bounds[0]), min(found.high + middle, bounds[1])  # not beyond them by a rounding
-    return replace(found, estimate=found.estimate + middle, low=low, high=high)
+    """Returns `normal.ratio` of scores less the middle by `about_middle`, with the middle added again; bounds: of the whole."""
+    result = normal.ratio(what, n, parts, covariance, interval, (bounds[0] - middle, bounds[1] - middle))
+    low, high = max(result.low + middle, bounds[0]), min(result.high + middle, bounds[1])  # not beyond them by a rounding
+    return replace(result, estimate=result.estimate + middle, low=low, high=high)
 
 
-def _wider(found: Estimate, interval: Interval, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Limits about the respondents themselves, half a report farther apart on either side, as those of a table's cells."""
-    half = (bounds[1] - bounds[0]) / 2 / found.n if interval.sampling(found.n) < 1 else 0.0
-    return max(found.low - half, bounds[0]), min(found.high + half, bounds[1])
+def _wider(figures: Estimate, interval: Interval, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Returns limits for the respondents themselves, half a report wider on either side, as for a table's cells."""
+    half = (bounds[1] - bounds[0]) / 2 / figures.n if interval.sampling(figures.n) < 1 else 0.0
+    return max(figures.low - half, bounds[0]), min(figures.high + half, bounds[1])
 
 
 def _covariance(weights: _Floats, shares: _Floats, ones: NDArray[np.int64], n: int, channel: Channel, interval: Interval) -> _Floats:
-    """Of one report's sums of weights times pseudo-answers."""
+    """Returns the covariance of one report's sums of weights times pseudo-answers."""
     if isinstance(channel, Window) and interval.sampling(n) == 1:
         return pseudo_answers.reported_covariance(weights, channel, ones, n)
     return pseudo_answers.covariance_of(weights, shares, [channel], interval.sampling(n))
@@ -163,73 +163,75 @@ def quantile(
     confidence: float = 0.95,
     target: str = "population",
 ) -> Quantile:
-    """The q-quantile of a question whose options stand in order; the median by default. 0 < q < 1.
+    """Estimates the q-quantile of a question with ordered options, by default the median. 0 < q < 1.
 
-    leave_out: options that are no place in the order ("no answer"). Limits: R. Woodruff, J. Am. Stat. Assoc. 47 (1952), by inverting the
+    leave_out: options without a place in the order ("no answer"). Limits: R. Woodruff, J. Am. Stat. Assoc. 47 (1952), by inverting the
     one-sided limits of each cumulative share at (1 - confidence) / 2. Raises EstimateError, also for a number on a grid.
     """
     interval = Interval(confidence, target=target)
-    asked, n, ones = counts.counts(survey, tally, question)
+    item, n, ones = counts.counts(survey, tally, question)
     order = order_for(survey, question, q, leave_out)
-    sampling = respondents.about(interval, tally.n, [asked]).sampling(n)
-    fitted = adjusted(ones, n, float(asked.channel.phi), float(asked.channel.theta))
-    shares = pseudo_answers.invert(ones / n, [asked.channel])
+    sampling = respondents.about(interval, tally.n, [item]).sampling(n)
+    fitted = adjusted(ones, n, float(item.channel.phi), float(item.channel.theta))
+    shares = pseudo_answers.invert(ones / n, [item.channel])
 
     def variances(weights: _Floats) -> list[float]:
-        return [pseudo_answers.variance_of(row, shares, [asked.channel], sampling) / n for row in weights]
+        return [pseudo_answers.variance_of(row, shares, [item.channel], sampling) / n for row in weights]
 
-    exact = _exact_limits(asked, n, ones, (q, order), interval)
-    return without_weak_value(quantile_of(asked, n, (fitted, shares, variances), (q, order), interval, exact), asked, order, ones)
+    exact = _exact_limits(item, n, ones, (q, order), interval)
+    return without_weak_value(quantile_of(item, n, (fitted, shares, variances), (q, order), interval, exact), item, order, ones)
 
 
-def without_weak_value(found: Quantile, asked: Question, order: NDArray[np.intp], ones: NDArray[np.int64]) -> Quantile:
-    """The quantile without its number where too few reports name another bin than the one that is named most."""
-    if found.value is None or not few.scores(ones, np.isin(np.arange(asked.k), order), asked.channel):
-        return found
-    return replace(found, value=None, value_low=None, value_high=None)
+def without_weak_value(figures: Quantile, item: Question, order: NDArray[np.intp], ones: NDArray[np.int64]) -> Quantile:
+    """Returns the quantile, without its number if too few reports name another bin than the most frequent one."""
+    if figures.value is None or not few.scores(ones, np.isin(np.arange(item.k), order), item.channel):
+        return figures
+    return replace(figures, value=None, value_low=None, value_high=None)
 
 
 def order_for(survey: Survey, question: str, q: float, leave_out: Sequence[str]) -> NDArray[np.intp]:
-    """The options in whose order a quantile is, by number. Raises EstimateError as `quantile` does."""
+    """Returns the indices of the options that a quantile orders. Raises EstimateError as `quantile` does."""
     applicability.require_of("quantile", survey, (question,))
     if not isinstance(q, Real) or isinstance(q, bool) or not 0 < q < 1:
         raise EstimateError(f"q must be above 0 and below 1, got {q!r}")
-    asked, _ = counts.find(survey, question)
+    item, _ = counts.find(survey, question)
     if isinstance(leave_out, str) or not isinstance(leave_out, Iterable):
-        raise EstimateError(f"leave_out must be a list of options of question {asked.id}, got {leave_out!r}")
-    order = np.delete(np.arange(asked.k), [counts.option_index(asked, option) for option in leave_out])
+        raise EstimateError(f"leave_out must be a list of options of question {item.id}, got {leave_out!r}")
+    order = np.delete(np.arange(item.k), [counts.option_index(item, option) for option in leave_out])
     if not order.size:
-        raise EstimateError(f"leave_out must leave at least one option of question {asked.id}")
+        raise EstimateError(f"leave_out must leave at least one option of question {item.id}")
     return order
 
 
 def quantile_of(
-    asked: Question,
+    item: Question,
     n: int,
-    found: tuple[_Floats, _Floats, Callable[[_Floats], Sequence[float] | _Floats]],
+    figures: tuple[_Floats, _Floats, Callable[[_Floats], Sequence[float] | _Floats]],
     which: tuple[float, NDArray[np.intp]],
     interval: Interval,
     exact: tuple[int, int] | None = None,
 ) -> Quantile:
-    """found: adjusted shares, shares, and the variances of weighted sums of these, for weights of shape (m, k). which: q, and the order.
+    """Returns a quantile from shares.
 
-    exact: places in the order that the limits are as far apart as, at least (`_exact_limits`).
+    figures: adjusted shares, shares, and a function to the variances of weighted sums of these, for weights of shape (m, k). which: q,
+        and the
+    order. exact: indices in the order that the limits enclose at least (`_exact_limits`).
     """
-    (fitted, shares, variances), (q, order) = found, which
+    (fitted, shares, variances), (q, order) = figures, which
     reached = np.cumsum(fitted[order]) >= q * fitted[order].sum() * (1 - 1e-12)
     low, high = _limits(shares, variances, order, q, interval)
     if exact is not None:
         low, high = min(low, exact[0]), max(high, exact[1])
-    option, first, last = (asked.categories[order[place]] for place in (int(reached.argmax()), low, high))
-    by_option = Quantile(asked.id, q, n, option, first, last, interval.confidence, interval.target)
-    edges = interpolated.edges_of(asked, order.tolist())
+    option, first, last = (item.categories[order[place]] for place in (int(reached.argmax()), low, high))
+    by_option = Quantile(item.id, q, n, option, first, last, interval.confidence, interval.target)
+    edges = interpolated.edges_of(item, order.tolist())
     if edges is None:
         return by_option
 
     def sums(weights: _Floats) -> tuple[float, float]:
         return float(weights @ shares), interval.quantile * math.sqrt(max(0.0, float(variances(weights[None, :])[0])))
 
-    value_low, value_high = interpolated.limits(sums, order, asked.k, edges, q)
+    value_low, value_high = interpolated.limits(sums, order, item.k, edges, q)
     if exact is not None:
         value_low, value_high = min(value_low, edges[low][1]), max(value_high, edges[high][0])
     return replace(by_option, value=interpolated.point(fitted[order], edges, q), value_low=value_low, value_high=value_high)
@@ -238,9 +240,9 @@ def quantile_of(
 def _limits(
     shares: _Floats, variances: Callable[[_Floats], Sequence[float] | _Floats], order: NDArray[np.intp], q: float, interval: Interval
 ) -> tuple[int, int]:
-    """Places in the order. What is tested at each place: (share up to here) - q (share of all in the order) against 0.
+    """Returns the indices of the limits in the order, by tests of (share up to here) - q (share of all in the order) against 0.
 
-    The low limit is the first place where that may be 0 or more, the high one follows the last place where it may be below 0.
+    The low limit is the first index where it may be 0 or more, the high one follows the last index where it may be below 0.
     """
     below = np.zeros((len(order) - 1, len(shares)))
     for place in range(len(order) - 1):
@@ -256,29 +258,29 @@ def _limits(
 
 
 def _exact_limits(
-    asked: Question, n: int, ones: NDArray[np.int64], which: tuple[float, NDArray[np.intp]], interval: Interval
+    item: Question, n: int, ones: NDArray[np.int64], which: tuple[float, NDArray[np.intp]], interval: Interval
 ) -> tuple[int, int] | None:
-    """Places of the limits by exact binomial tests of each cumulative share; None where its reports are no binomial count.
+    """Returns the indices of the limits by exact binomial tests of each cumulative share; None if its reports are no binomial count.
 
     They are one where a report names a single option, all options are in the order and people are a sample of a population. Few reports
     that are alike have too small an error by the normal distribution: of 3 people in 3 options, 87% of limits held the truth.
     """
     q, order = which
-    channel = asked.channel
-    if channel.d != 1 or len(order) != asked.k or interval.target != "population" or isinstance(channel, Window):
+    channel = item.channel
+    if channel.d != 1 or len(order) != item.k or interval.target != "population" or isinstance(channel, Window):
         return None
     phi, theta = float(channel.phi), float(channel.theta)
-    count, among = np.cumsum(ones[order])[:-1], np.arange(1, asked.k)
+    count, among = np.cumsum(ones[order])[:-1], np.arange(1, item.k)
     rate = q * (theta + (among - 1) * phi) + (1 - q) * among * phi  # where the share up to here is q
     tail = interval.alpha / 2
     may_reach = np.flatnonzero(scipy.special.bdtr(count, n, rate) >= tail)
     may_miss = np.flatnonzero(np.where(count > 0, scipy.special.bdtrc(count - 1, n, rate), 1.0) >= tail)
-    low = int(may_reach[0]) if may_reach.size else asked.k - 1
+    low = int(may_reach[0]) if may_reach.size else item.k - 1
     return low, int(may_miss[-1]) + 1 if may_miss.size else 0
 
 
 def checked_scores(scores: Sequence[float | None] | NDArray[np.float64], question: Question) -> tuple[_Floats, NDArray[np.bool_]]:
-    """The scores with 0 in place of what is left out, and which are not. Raises EstimateError."""
+    """Returns the scores with 0 for categories that are left out, and whether each counts. Raises EstimateError."""
     k, name = question.k, question.id
     try:
         values = np.array([math.nan if score is None else float(score) for score in scores])

@@ -22,15 +22,15 @@ def share_among(table: Crosstab, over: _Floats, under: _Floats, what: str) -> Es
     """
     parts = float((over * table.shares).sum()), float((under * table.shares).sum())
     covariance = table.covariance_of(over, under)
-    found = normal.ratio(what, table.n, parts, covariance, table.interval, (0.0, 1.0), sides=_sides(table, over, under - over))
-    return replace(found, origin=table.origin)
+    result = normal.ratio(what, table.n, parts, covariance, table.interval, (0.0, 1.0), sides=_sides(table, over, under - over))
+    return replace(result, origin=table.origin)
 
 
 def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Floats] | None:
-    """The covariance of `over` and `over + rest` for the lower and the upper limit of their ratio, shape (2, 2) each.
+    """Returns the covariance of `over` and `over + rest` for the lower and the upper limit of their ratio, shape (2, 2) each.
 
     MOVER (see `limits.mover`): each part has the error that its own limits show, below it or above it. The lower limit of the ratio is
-    reached with less of the one and more of the other. None where enough reports name both, or all but enough do.
+    reached with less of the one and more of the other. None if enough reports name both, or all but enough do.
     """
     if not (table.few_name(over) or table.few_name(rest)):
         return None
@@ -38,13 +38,13 @@ def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Flo
     plain = table.covariance_of(over, rest)
     errors = np.sqrt(np.diagonal(plain))
     correlation = float(plain[0, 1]) / float(errors[0] * errors[1])
-    shown = []
+    selected = []
     for one, error in zip((table.share_of(part, "") for part in (over, rest)), errors.tolist(), strict=True):
         middle = min(max(one.estimate, one.low), one.high)
-        shown.append((middle - one.low, one.high - middle) if one.high > one.low else (z * error, z * error))
-    found = []
-    for below, above in ((shown[0][0], shown[1][1]), (shown[0][1], shown[1][0])):
+        selected.append((middle - one.low, one.high - middle) if one.high > one.low else (z * error, z * error))
+    result = []
+    for below, above in ((selected[0][0], selected[1][1]), (selected[0][1], selected[1][0])):
         a, b = below / z, above / z
         together = correlation * a * b
-        found.append(np.array([[a * a, a * a + together], [a * a + together, a * a + b * b + 2 * together]]))
-    return found[0], found[1]
+        result.append(np.array([[a * a, a * a + together], [a * a + together, a * a + b * b + 2 * together]]))
+    return result[0], result[1]

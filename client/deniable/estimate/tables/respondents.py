@@ -1,4 +1,4 @@
-"""What is random about the respondents themselves, beside the coins: who was asked, and the rounding of numbers to a grid."""
+"""Finite-population variance: the randomness of the respondents besides the coins, by drawn questions and by rounding to a grid."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from deniable.survey.question import Question
 
 
 def about(interval: Interval, everybody: int, questions: Iterable[Question]) -> Interval:
-    """The interval of a share of these questions' categories, in a survey that so many answered.
+    """Returns the interval of a share of these questions' categories, in a survey that this many people answered.
 
-    The share of a level is that of the people at it, those between two levels counted in part for each; who is counted where is random,
-    all of it as far as the intervals know.
+    The share of a level counts people between two levels in part for each; the choice is random, all of it as far as the intervals know.
     """
     return replace(interval, everybody=everybody, rounding=float(any(on_grid(question) for question in questions)))
 
@@ -26,15 +25,15 @@ def about(interval: Interval, everybody: int, questions: Iterable[Question]) -> 
 def about_mean(
     interval: Interval, everybody: int, question: Question, scores: NDArray[np.float64], shares: NDArray[np.float64]
 ) -> Interval:
-    """The same of a mean. scores: one a category, nan for what is left out. shares: as estimated.
+    """Returns the interval of a mean. scores: one a category, nan for categories left out. shares: as estimated.
 
     Between two levels a step apart a number t of the way up is rounded with the variance t (1 - t) step^2, at most a quarter of step^2.
     """
-    found = about(interval, everybody, ())
+    result = about(interval, everybody, ())
     if not on_grid(question):
-        return found
+        return result
     counted = ~np.isnan(scores)
     weights, values = possible(shares)[counted], scores[counted]
     centre = weights @ values / max(float(weights.sum()), 1e-300)
     spread, most = float(weights @ (values - centre) ** 2), float(weights.sum() * (values[1] - values[0]) ** 2 / 4)
-    return replace(found, rounding=1.0 if spread <= most else most / spread)
+    return replace(result, rounding=1.0 if spread <= most else most / spread)

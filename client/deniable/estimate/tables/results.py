@@ -1,4 +1,4 @@
-"""The estimates of a survey: plain records, and their forms for people, files and programs."""
+"""Results of a survey: plain records of all estimates, and their forms for people, files and programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from deniable.estimate.limits.origin import Origin
 from deniable.estimate.moments.applicability import LEVELS_NOTE
 from deniable.estimate.present.figures import between, decimals, fixed, percent, percents
 from deniable.estimate.present.plain import record
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.present.text import one_line
 from deniable.extras import missing
@@ -29,19 +29,24 @@ if TYPE_CHECKING:
 _ITEM = re.compile(r"(?P<question>[^\[]+)\[(?P<item>.*)\]", re.DOTALL)  # an item of a multiple choice, such as drugs[tea]
 
 
-_ANY = "Analysis.conf_int has those of any confidence"
+_ANY = "Analysis.conf_int has limits of any confidence"
 
 
 @dataclass(frozen=True)
 class Row:
     """One option of one question.
 
-    n, ones: reports, and those with this option's bit set. estimate, std_error, low, high: as in `Share`, the
-    estimate unbiased and never clipped. adjusted: the estimate under shares >= 0 that add to 1. epsilon: the
-    question's exact privacy loss. confidence, method, target: of low and high. chance_rate: the share of reports
-    that have the bit set where nobody holds this option. warning: plain words, or empty.
-    Without reports, and where there is no estimate for the target, estimate, std_error, low, high and adjusted are None.
-    origin: whose reports these are, where that is known; it is no part of what is compared or written.
+    Attributes:
+        question, option: The id of the question, and the option.
+        n, ones: Reports, and how many have this option's bit set.
+        estimate, std_error, low, high: As in `Share`, the estimate unbiased and never clipped; None without reports, and without an
+            estimate for the target.
+        adjusted: The estimate under shares >= 0 that add to 1; None as above.
+        epsilon: The question's exact privacy loss.
+        confidence, method, target: Of low and high.
+        chance_rate: The share of reports with the bit set if no respondent has this option.
+        warning: Plain words, or empty.
+        origin: The reports used, if known; it is neither compared nor written.
     """
 
     question: str
@@ -91,13 +96,13 @@ class MeanRow:
     origin: Origin | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> tuple[float | None, float | None]:
-        """As `Row.conf_int`."""
+        """Returns low and high, as `Row.conf_int` does."""
         require_confidence(alpha, confidence, self.confidence, _ANY)
         return self.low, self.high
 
     @property
     def figures(self) -> tuple[str, str, str, str]:
-        """mean, std_error, low and high as texts, with two digits of the standard error; empty where there are none."""
+        """mean, std_error, low and high as texts, with two digits of the standard error; empty without a mean."""
         if self.mean is None or self.std_error is None or self.low is None or self.high is None:
             return "", "", "", ""
         places = decimals(self.std_error)
@@ -121,12 +126,12 @@ _AnyRow = TypeVar("_AnyRow", Row, MeanRow)
 
 @dataclass(frozen=True)
 class Results(Tabular):
-    """The estimates of one survey. It prints as a table; iterating gives its rows, and `results["smokes"]` those of one question.
+    """The estimates of one survey. It prints as a table; iterating gives its rows, and `results["smokes"]` the rows of one question.
 
     survey, title, digest: which survey, as published. n: reports. epsilon: what one submission gives away at most,
     exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
-    the intervals of all options of a question together (of a multiple choice: of all its items) instead of for each alone; that of a mean
-    is always alone. means: of the questions that have scores.
+    the intervals of all options of a question together (of a multiple choice: of all its items) instead of for each alone; a mean's
+    interval is always alone. means: of the questions that have scores.
     group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
     answered with real coins, which are never mixed with others. n_by_hand: how many such reports there are beside these.
     n_organisation: how many of these an organisation perturbed, which had its people's answers. made_up: whether
@@ -152,7 +157,7 @@ class Results(Tabular):
     sample: str = ""
 
     def __post_init__(self) -> None:
-        """Has the rows know of which part of the survey's reports they are."""
+        """Sets the part of the survey's reports in the origin of each row."""
         object.__setattr__(self, "rows", tuple(map(self._placed, self.rows)))
         object.__setattr__(self, "means", tuple(map(self._placed, self.means)))
 
@@ -163,31 +168,32 @@ class Results(Tabular):
 
     @property
     def confidence(self) -> float:
-        """The chance that an interval holds the truth. A survey of numbers alone has means, and no rows."""
+        """The probability that an interval encloses the truth. A survey of numbers alone has means, and no rows."""
         return (self.rows or self.means)[0].confidence
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; the rows come last, then the means."""
+        """Returns plain JSON types; the rows come last, then the means."""
         head = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("rows", "means", "made_up")}
         head["made_up"] = self.made_up and asdict(self.made_up)
         return {**head, "rows": [_values(row) for row in self.rows], "means": [_values(row) for row in self.means]}
 
     @classmethod
     def from_dict(cls, source: Mapping[str, Any]) -> Results:
-        """The inverse of `to_dict`; what stands behind `rows` above may be left out, as it was in older ones.
+        """Returns results from the form of `to_dict`; the keys after `rows` above may be left out, as in older ones.
 
-        Raises EstimateError where another key is missing, one is unknown, or a value is of another kind than the field's.
+        Raises:
+            EstimateError: Another key is missing, a key is unknown, or a value is of another kind than the field's.
         """
         try:
             rows = tuple(record(Row, row) for row in source["rows"])
             means = tuple(record(MeanRow, row) for row in source.get("means", ()))
             if any(len({figure is None for figure in (row.mean, row.std_error, row.low, row.high)}) > 1 for row in means):
                 raise EstimateError("a mean must have its error and both limits, or none of all")
-            made_up = record(MadeUp, found) if (found := source.get("made_up")) else None
-            found = record(cls, {**source, "rows": rows, "means": means, "made_up": made_up})
-            mark = hashlib.sha256(repr((found.survey, found.digest, found.n, rows, means)).encode()).hexdigest()
-            origin = Origin(frozenset({mark}), found.digest, found.group, found.by_hand)
-            return replace(found, rows=tuple(_from(row, origin) for row in rows), means=tuple(_from(row, origin) for row in means))
+            made_up = record(MadeUp, result) if (result := source.get("made_up")) else None
+            result = record(cls, {**source, "rows": rows, "means": means, "made_up": made_up})
+            mark = hashlib.sha256(repr((result.survey, result.digest, result.n, rows, means)).encode()).hexdigest()
+            origin = Origin(frozenset({mark}), result.digest, result.group, result.by_hand)
+            return replace(result, rows=tuple(_from(row, origin) for row in rows), means=tuple(_from(row, origin) for row in means))
         except (KeyError, TypeError, AttributeError) as error:
             raise EstimateError(f"the results must have the keys that to_dict gives: {error}") from None
 
@@ -196,23 +202,24 @@ class Results(Tabular):
     @overload
     def __getitem__(self, key: tuple[str, str]) -> Row: ...
     def __getitem__(self, key: str | tuple[str, str]) -> Results | Row:
-        """The results of one question, all items of a multiple choice together; or the row of a question and an option.
+        """Returns the results of one question, all items of a multiple choice together; or the row of a question and an option.
 
-        Raises UnknownNameError, a KeyError, where there is none.
+        Raises:
+            UnknownNameError: There is no such question or option; it is also a KeyError.
         """
         if isinstance(key, tuple):
-            found = {(row.question, row.option): row for row in self.rows}
-            if key not in found:
-                if not any(question == key[0] for question, _ in found):
-                    raise UnknownNameError.of("the question must be one of the results", key[0], (question for question, _ in found))
-                options = (option for question, option in found if question == key[0])
+            result = {(row.question, row.option): row for row in self.rows}
+            if key not in result:
+                if not any(question == key[0] for question, _ in result):
+                    raise UnknownNameError.of("the question must be one of the results", key[0], (question for question, _ in result))
+                options = (option for question, option in result if question == key[0])
                 raise UnknownNameError.of(f"the option must be one of question {key[0]}", key[1], options)
-            return found[key]
+            return result[key]
         rows = tuple(row for row in self.rows if key in _names(row.question))
         means = tuple(row for row in self.means if key in _names(row.question))
         if not rows and not means:
-            known = (row.question for part in (self.rows, self.means) for row in part)
-            raise UnknownNameError.of("the question must be one of the results", key, known)
+            present = (row.question for part in (self.rows, self.means) for row in part)
+            raise UnknownNameError.of("the question must be one of the results", key, present)
         return replace(self, rows=rows, means=means)
 
     def __iter__(self) -> Iterator[Row]:
@@ -225,10 +232,10 @@ class Results(Tabular):
         return any(question in _names(row.question) for part in (self.rows, self.means) for row in part)
 
     def tables(self) -> tuple[Table, ...]:
-        """The means, where there are any, with their scales; then the shares, and what is to be said of both."""
+        """Returns the means, if there are any, with their scales; then the shares, and the notes on both."""
         marks = self._marks
-        drawn = (f"Sample: {self.sample}.",) if self.sample and self.group is None else ()
-        notes = told(marks) + drawn + ((self.made_up.words,) if self.made_up else ())
+        sampled = (f"Sample: {self.sample}.",) if self.sample and self.group is None else ()
+        notes = footnote_lines(marks) + sampled + ((self.made_up.words,) if self.made_up else ())
         shares = Table("", _SHARES, tuple((*_share_cells(row), marks.get(row.warning, "")) for row in self.rows), notes, texts=2)
         means = Table("", _MEANS, tuple((*_mean_cells(row), marks.get(row.warning, "")) for row in self.means))
         first, *rest = [means, shares] if self.means else [shares]
@@ -237,9 +244,9 @@ class Results(Tabular):
         return replace(first, title=self.heading, about=(self.caption,)), *rest
 
     def records(self) -> tuple[Table, ...]:
-        """`share`: the fields of `rows`; `mean`: those of `means`, the mean itself under `estimate`.
+        """Returns `share`, the fields of `rows`, and `mean`, the fields of `means`, with the mean itself under `estimate`.
 
-        Results of one group, or of records made by hand, say so in further columns, group and by_hand. Where reports look made up, each
+        Results of one group, or of records made by hand, have further columns, group and by_hand. If reports look made up, each
         warning says so.
         """
         part = {**({} if self.group is None else {"group": self.group}), **({"by_hand": True} if self.by_hand else {})}
@@ -259,29 +266,31 @@ class Results(Tabular):
         tables = self.records()
         columns = ["figure", *dict.fromkeys(name for one in tables for name in one.columns)]
         lines = [{"figure": one.title, **row} for one in tables for row in one.dicts()]
-        found = pd.DataFrame([[line.get(name) for name in columns] for line in lines], columns=columns)
-        return found.astype({"ones": "Int64"}) if self.means and lines else found
+        result = pd.DataFrame([[line.get(name) for name in columns] for line in lines], columns=columns)
+        return result.astype({"ones": "Int64"}) if self.means and lines else result
 
     def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
         """Returns a pandas DataFrame with the columns low and high, indexed by question and option; the option of a mean is empty.
 
         alpha, confidence: the chance that a limit misses the truth, or that both hold it; at most one of them. These results have limits
-        of one confidence; `Analysis.conf_int` computes those of any. Raises EstimateError for another one.
+        of one confidence; `Analysis.conf_int` computes limits of any. Raises EstimateError for another one.
         """
         if self.rows or self.means:
             require_confidence(alpha, confidence, self.confidence, _ANY)
-        found = self.to_frame()
-        return found.assign(option=found["option"].fillna("")).set_index(["question", "option"])[["low", "high"]]
+        result = self.to_frame()
+        return result.assign(option=result["option"].fillna("")).set_index(["question", "option"])[["low", "high"]]
 
     def plot(self, question: str | None = None) -> alt.VConcatChart:
-        """An Altair chart of the estimates with their intervals: a panel a question, or those of one question only.
+        """Returns an Altair chart of the estimates with their intervals: a panel a question, or one question only.
 
-        A question with scores has its mean on their scale first, and then its options. Of a multiple choice there is one panel, with the
-        share of each item. Needs the extra `deniable[plot]`. Raises EstimateError without it, for an unknown question, and where
-        nothing is estimated.
+        A question with scores has its mean on their scale first, and then its options. A multiple choice has one panel, with the
+        share of each item. Needs the extra `deniable[plot]`.
+
+        Raises:
+            EstimateError: The extra is missing, the question is unknown, or nothing is estimated.
         """
-        drawn: alt.VConcatChart = _plot().chart(self.panels(question), one_line(self.title), self.caption)
-        return drawn
+        sampled: alt.VConcatChart = _plot().chart(self.panels(question), one_line(self.title), self.caption)
+        return sampled
 
     def save_chart(self, path: str | Path, question: str | None = None) -> None:
         """Writes `plot` to a file that ends in .svg or .png; needs no browser. Raises EstimateError; OSError as `open` does."""
@@ -290,25 +299,26 @@ class Results(Tabular):
         _plot().save(self.panels(question), one_line(self.title), self.caption, Path(path))
 
     def panels(self, question: str | None = None) -> tuple[Table, ...]:
-        """What a chart shows: a table for each panel, with the columns label, estimate, low, high, lowest, highest (of the scale), unit.
+        """Returns the tables of a chart, one a panel, with the columns label, estimate, low, high, lowest, highest (of the scale), unit.
 
-        Raises EstimateError for an unknown question, and where nothing is estimated.
+        Raises:
+            EstimateError: The question is unknown, or nothing is estimated.
         """
-        shown = self if question is None else self[question]
-        means = {row.question: _mean_panel(row) for row in shown.means if row.mean is not None}
+        selected = self if question is None else self[question]
+        means = {row.question: _mean_panel(row) for row in selected.means if row.mean is not None}
         groups: dict[str, list[Row]] = {}
-        for row in shown.rows:
+        for row in selected.rows:
             if row.estimate is not None:
                 groups.setdefault(_names(row.question)[0], []).append(row)
         panels = [panel for name, rows in groups.items() for panel in (means.pop(name, None), _share_panel(name, rows)) if panel]
-        panels += means.values()  # of numbers of which nothing else is estimated
+        panels += means.values()  # numbers without other estimates
         if not panels:
             raise EstimateError("a chart needs at least 1 estimate, got 0")
         return tuple(panels)
 
     @property
     def heading(self) -> str:
-        """The survey in one line, and which part of its reports."""
+        """The survey in one line, and the part of its reports."""
         group = "" if self.group is None else f", group {one_line(self.group)}"
         return f"{one_line(self.title)} ({one_line(self.survey)}){group}{', made by hand' if self.by_hand else ''}"
 
@@ -317,16 +327,16 @@ class Results(Tabular):
         return footnotes([row.warning for part in (self.means, self.rows) for row in part])
 
     def _alarmed(self, row: Row | MeanRow) -> Row | MeanRow:
-        """The row with the alarm about made-up reports, if there is one, in its warning."""
+        """Returns the row with the alarm about made-up reports, if there is one, in its warning."""
         alarm = self.made_up.words if self.made_up and self.made_up.alarm else ""
         return replace(row, warning="; ".join(filter(None, [row.warning, alarm])))
 
     @property
     def caption(self) -> str:
-        """What the figures are about: reports, privacy, intervals, target."""
+        """The subject of the figures: reports, privacy, intervals, target."""
         parts = [_reports(self.n), f"epsilon {self.epsilon:.4g} for the whole survey"]
         if self.rows:
-            first, together = self.rows[0], ", those of a question's options holding together" if self.simultaneous else ""
+            first, together = self.rows[0], ", a question's options holding together" if self.simultaneous else ""
             parts += [f"{100 * first.confidence:g}% intervals ({first.method}){together}", f"target: {first.target}"]
         elif self.means:
             parts += [f"{100 * self.means[0].confidence:g}% intervals", f"target: {self.means[0].target}"]
@@ -348,7 +358,7 @@ def _reports(n: int) -> str:
 
 
 def _plot() -> ModuleType:
-    """Loaded when a chart is wanted: the extra that it needs is large."""
+    """Loads the chart module on first use: the extra that it needs is large."""
     try:
         from deniable.estimate.present import chart
     except ModuleNotFoundError as error:
@@ -357,9 +367,9 @@ def _plot() -> ModuleType:
 
 
 def _names(question: str) -> tuple[str, ...]:
-    """What a question can be asked for by: the multiple choice that it is an item of, and its own id."""
-    found = _ITEM.fullmatch(question)
-    return (found["question"], question) if found else (question,)
+    """Returns the names that select a question: the multiple choice that it is an item of, and its own id."""
+    result = _ITEM.fullmatch(question)
+    return (result["question"], question) if result else (question,)
 
 
 def _share_cells(row: Row) -> tuple[str, ...]:
@@ -379,8 +389,8 @@ def _mean_panel(row: MeanRow) -> Table:
 
 
 def _share_panel(name: str, rows: list[Row]) -> Table:
-    """The options of a question; of a multiple choice each item, by the share of those who chose it."""
-    items = [(found["item"], row) for row in rows if (found := _ITEM.fullmatch(row.question)) and row.option == "yes"]
+    """Returns the options of a question; of a multiple choice each item, by the share of people who chose it."""
+    items = [(result["item"], row) for row in rows if (result := _ITEM.fullmatch(row.question)) and row.option == "yes"]
     labelled = items or [(row.option, row) for row in rows]
     note = "numbers were rounded at random to these levels" if any(LEVELS_NOTE in row.warning for row in rows) else ""
     cells = tuple((label, row.estimate, row.low, row.high, 0.0, 1.0, "%") for label, row in labelled)

@@ -1,4 +1,4 @@
-"""A survey's tally becomes its results: every question, every option."""
+"""Results of a survey from its tally: the share of every option of every question."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from deniable.estimate.limits.origin import Origin
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.shrinkage import adjusted
-from deniable.estimate.samples.drawn import Drawn, drawn_as, together
 from deniable.estimate.samples.sample import Sample
+from deniable.estimate.samples.sampled_reports import SampledReports, as_sampled, together
 from deniable.estimate.samples.unsaid import as_if_alone
 from deniable.estimate.tables import respondents, sampled
 from deniable.estimate.tables.results import Results, Row
@@ -39,31 +39,40 @@ def estimate(
 ) -> Results:
     """Estimates the share of every option of every question from the tally of a survey's reports.
 
-    reports: their tally, or that of each of the survey's public groups. sample: how people were drawn, where it is not each by itself out
-    of many; it needs the tallies of the groups. confidence, method, target: as in `share`. simultaneous: the intervals of a question's
-    options (of a multiple choice: of all its items) hold together with probability `confidence` (Bonferroni), instead of each by itself.
-    target "respondents": where devices drew who is asked, the draw is a part of the error, and for a number its rounding.
-    A tally of no reports gives rows without estimates. Raises EstimateError where an argument breaks its rule, or the tally is not one
-    of this survey.
+    A tally of no reports gives rows without estimates.
+
+    Args:
+        survey: The survey as published.
+        reports: The tally of all reports, or a tally for each of the survey's public groups.
+        confidence: As in `share`.
+        method: As in `share`.
+        target: As in `share`. For "respondents", if devices drew the questions, the draw is a part of the error, and for a number its
+            rounding.
+        simultaneous: Whether the intervals of a question's options (of a multiple choice: of all its items) hold together with probability
+            `confidence` (Bonferroni), instead of each by itself.
+        sample: How people were drawn, if not each by itself out of many; it needs the tallies of the groups.
+
+    Raises:
+        EstimateError: An argument breaks its rule, or the tally is not one of this survey.
     """
     interval = Interval(confidence, method, target)
-    drawn = drawn_as(survey, reports, sample)
+    draws = as_sampled(survey, reports, sample)
     tally = reports if isinstance(reports, Tally) else together(reports)
     counts.check(survey, tally)
-    if drawn:
-        interval = drawn.about(interval)
+    if draws:
+        interval = draws.about(interval)
     level = plausibility.level(q.channel.outputs for q in survey.items)
-    origin = drawn.origin if drawn else Origin(counts.people_of(tally), survey.digest)
-    request = _Request(replace(interval, everybody=tally.n), level, origin, drawn, _families(survey) if simultaneous else {})
+    origin = draws.origin if draws else Origin(counts.people_of(tally), survey.digest)
+    request = _Request(replace(interval, everybody=tally.n), level, origin, draws, _families(survey) if simultaneous else {})
     rows = tuple(row for place in survey.record.fields for row in _rows(survey, tally, place, request))
-    means = mean_rows(survey, tally, confidence=confidence, target=target, drawn=drawn)
+    means = mean_rows(survey, tally, confidence=confidence, target=target, reports=draws)
     head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
-    words = drawn.words if drawn else as_if_alone(survey, {} if isinstance(reports, Tally) else reports)
+    words = draws.words if draws else as_if_alone(survey, {} if isinstance(reports, Tally) else reports)
     return Results(*head, rows, simultaneous, means=means, made_up=made_up(survey, tally), sample=words)
 
 
 def share_rows(survey: Survey, tally: Tally, items: Collection[Question], interval: Interval) -> tuple[Row, ...]:
-    """The rows that `estimate` gives of some items of the survey, computed for these alone. Raises EstimateError as it does."""
+    """Returns the rows that `estimate` has for some items of the survey, computed for these alone. Raises EstimateError as it does."""
     origin = Origin(counts.people_of(tally), survey.digest)
     request = _Request(replace(interval, everybody=tally.n), plausibility.level(q.channel.outputs for q in survey.items), origin)
     return tuple(row for item in items for row in _rows(survey, tally, counts.place_of(survey, item.id), request))
@@ -74,18 +83,18 @@ class _Request:
     interval: Interval
     false_alarm: float
     origin: Origin
-    drawn: Drawn | None = None
+    drawn: SampledReports | None = None
     families: Mapping[str, int] = field(default_factory=dict)
 
     def for_options(self, item: Question) -> Interval:
-        """Returns the interval of each of an item's options; all those of the question hold together where that is asked for."""
+        """Returns the interval of each of an item's options; if requested, all intervals of the question hold together."""
         each = respondents.about(self.interval, self.interval.everybody, [item])
         size = self.families.get(item.id, 1)
         return replace(each, confidence=1 - each.alpha / size) if size > 1 else each
 
 
 def _families(survey: Survey) -> dict[str, int]:
-    """Returns, for each item, how many intervals of its question say something of their own.
+    """Counts, for each item, the intervals of its question that are not redundant.
 
     The two intervals of two options are mirror images and count once; a multiple choice has an item for each of its options.
     """
@@ -95,7 +104,7 @@ def _families(survey: Survey) -> dict[str, int]:
 
 def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iterator[Row]:
     question = place.item
-    if not (tally.n if place.mask is None else tally.pairs[place.mask, place.mask]):  # nobody was asked
+    if not (tally.n if place.mask is None else tally.pairs[place.mask, place.mask]):  # no report was asked
         for option in question.shared:
             yield _row(question, option, None, None, request, plausibility.NO_REPORTS)
         return
@@ -107,17 +116,17 @@ def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iter
         for option in question.categories:
             yield _row(question, option, None, None, request, sampled.KNOWN)
         return
-    if isinstance(question.channel, Window):  # of its levels there are no shares, only their mean
+    if isinstance(question.channel, Window):  # its levels have no shares, only a mean
         ones, note = ones[ones.size - len(question.shared) :], ""
     if request.drawn:
-        found = sampled.shares(request.drawn, question, each)
+        result = sampled.shares(request.drawn, question, each)
     else:
-        found = tuple(proportion(count, n, phi, theta, each) for count in ones.tolist())
+        result = tuple(proportion(count, n, phi, theta, each) for count in ones.tolist())
     if isinstance(question.channel, Window):
-        fitted = np.clip([one.estimate for one in found], 0.0, 1.0)
+        fitted = np.clip([one.estimate for one in result], 0.0, 1.0)
     else:
         fitted = sampled.adjusted_shares(request.drawn, question) if request.drawn else adjusted(ones, n, phi, theta)
-    for option, one, possible in zip(question.shared, found, fitted.tolist(), strict=True):
+    for option, one, possible in zip(question.shared, result, fitted.tolist(), strict=True):
         remark = plausibility.remark(one.ones, n, phi, theta, request.false_alarm)
         yield _row(question, option, one, possible, request, "; ".join(filter(None, [remark, note])))
 

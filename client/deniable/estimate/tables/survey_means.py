@@ -1,4 +1,4 @@
-"""The means of all questions of a survey that have scores."""
+"""Means of all questions of a survey that have scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.samples.drawn import Drawn
+from deniable.estimate.samples.sampled_reports import SampledReports
 from deniable.estimate.tables import sampled
 from deniable.estimate.tables.means import mean
 from deniable.estimate.tables.results import MeanRow
@@ -21,7 +21,7 @@ _TOO_FEW = "too few answered this question to give a mean of those who did"
 
 
 def scores_of(question: Question) -> list[float | None] | None:
-    """A score for each category, None for no answer; None where the question has no scores."""
+    """Returns a score for each category, None for no answer; None if the question has no scores."""
     if question.scores is None:
         return None
     return [*question.scores, *[None] * (question.k - len(question.scores))]
@@ -34,26 +34,26 @@ def mean_rows(
     items: Collection[Question] | None = None,
     confidence: float = 0.95,
     target: str = "population",
-    drawn: Drawn | None = None,
+    reports: SampledReports | None = None,
 ) -> tuple[MeanRow, ...]:
-    """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row that says why.
+    """Returns the mean of every scale and number, in order, among people who answered; without a mean, a row with the reason.
 
-    items: some of the survey's, for these alone. drawn: the sample that the tally's reports are, if that is known.
+    items: some of the survey's, for these alone. reports: the sample that the tally's reports are, if known.
     """
     interval = Interval(confidence, target=target)
     scored = [(item, scores) for item in (survey.items if items is None else items) if (scores := scores_of(item)) is not None]
-    of_sample = [] if drawn is None else [item.id for item, _ in scored if drawn.takes_as_known(item.id)]
+    of_sample = [] if reports is None else [item.id for item, _ in scored if reports.takes_as_known(item.id)]
 
     def found(item: Question, scores: list[float | None]) -> Estimate:
-        if drawn is not None:
-            return sampled.mean(drawn, item.id, scores, interval)
+        if reports is not None:
+            return sampled.mean(reports, item.id, scores, interval)
         return mean(survey, tally, item.id, scores, confidence=interval.confidence, target=interval.target)
 
     return tuple(_row(tally, item, scores, interval, found) for item, scores in scored if item.id not in of_sample)
 
 
 def estimate_of(row: MeanRow) -> Estimate | None:
-    """The estimate that a row of a mean has, None where it has none."""
+    """Returns the estimate in a row of a mean, or None without a mean."""
     if row.mean is None or row.std_error is None or row.low is None or row.high is None:
         return None
     figures = row.mean, row.std_error, row.low, row.high
@@ -70,9 +70,9 @@ def _row(
     one: Estimate | None = None
     with suppress(EstimateError):  # no reports, or too few that answered for a mean among them
         one = mean_of(item, scores)
-    known = [score for score in scores if score is not None]
-    epsilon, ends = item.epsilon, (min(known), max(known))
-    if one and None in scores and (one.low, one.high) == ends:  # nobody, as far as the reports tell, may have answered
+    present = [score for score in scores if score is not None]
+    epsilon, ends = item.epsilon, (min(present), max(present))
+    if one and None in scores and (one.low, one.high) == ends:  # possibly no respondent answered
         one = None
     if one is None:
         empty = plausibility.NO_REPORTS if not tally.n else _TOO_FEW

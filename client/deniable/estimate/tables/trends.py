@@ -1,4 +1,4 @@
-"""Three waves of a survey or more: how much each share and mean rises by the unit of time."""
+"""Trends over three or more waves of a survey: the slope of each share and mean by the unit of time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Trends(Tabular):
     left_out: tuple[tuple[str, str], ...]
 
     def tables(self) -> tuple[Table, ...]:
-        """A row a share or mean: its value in every wave, the slope, its interval and its p-value."""
+        """Returns one row a share or mean: its value in every wave, the slope, its interval and its p-value."""
         title = f"Change by the unit of time over {len(self.times)} waves ({100 * self.confidence:g}% intervals)"
         header = ("question", "option", *(f"{time:g}" for time in self.times), "slope", "interval", "p", "p (Holm)")
         rows = tuple(_cells(row, tests) for row, tests in zip(self.rows, self._tests(), strict=True))
@@ -47,7 +47,10 @@ class Trends(Tabular):
         return (Table(title, header, rows, out, texts=2),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row a share or mean: the slope with its error, limits and p-values (see `limits.multiple`). Shares are of 1."""
+        """Returns one row a share or mean: the slope with its error, limits and p-values (see `limits.multiple_testing`).
+
+        Shares are of 1.
+        """
         header = ("question", "option", "estimate", "std_error", "low", "high", *ADJUSTED)
         rows = []
         for row, tests in zip(self.rows, self._tests(), strict=True):
@@ -62,12 +65,16 @@ class Trends(Tabular):
 
 
 def trend(estimates: Sequence[Estimated], times: Sequence[float], *, what: str = "the change by the unit of time") -> Difference:
-    """The slope of the least-squares line through estimates of different people at these times:
+    """Estimates the slope of the least-squares line through estimates of different people at these times.
+
+    The slope is
 
         sum of (t - mean t) x_t  /  sum of (t - mean t)^2
 
-    a contrast, whose limits come from theirs (see `limits.mover`). Where the truth is no line it is the slope of the line through it.
-    Raises EstimateError for fewer than two different times, and for times that are no finite numbers of sane size, or too near.
+    a contrast, whose limits come from theirs (see `limits.mover`). If the truth is no line it is the slope of the line through it.
+
+    Raises:
+        EstimateError: There are fewer than two different times, or times are not finite numbers up to LARGEST, or too near.
     """
     times = checked_numbers("times", times)
     if len(estimates) != len(times) or len(set(times)) < 2:
@@ -80,17 +87,17 @@ def trend(estimates: Sequence[Estimated], times: Sequence[float], *, what: str =
 
 
 def trends(surveys: Sequence[Survey], results: Sequence[Results], times: Sequence[float] | None = None) -> Trends:
-    """The trend of everything that all waves share, as `compare_waves` says what two share. times: by default 1, 2, 3 ..
+    """Estimates the trend of everything that all waves share, as `compare_waves` does for two. times: by default 1, 2, 3 ..
 
-    Raises EstimateError for fewer than three waves, other times than one each, such as `trend` refuses, and where two waves share no
-    question.
+    Raises:
+        EstimateError: There are fewer than three waves, not one different time for each, or two waves share no question.
     """
     times = checked_numbers("times", range(1, len(surveys) + 1) if times is None else times)
     if len(surveys) < 3 or len(times) != len(surveys) or len(set(times)) != len(times):
         raise EstimateError(
             f"there must be three waves or more, each with a time of its own, got {len(surveys)} waves and {len(times)} times"
         )
-    pairs = [compare_waves((surveys[0], other), (results[0], found)) for other, found in zip(surveys[1:], results[1:], strict=True)]
+    pairs = [compare_waves((surveys[0], other), (results[0], result)) for other, result in zip(surveys[1:], results[1:], strict=True)]
     left_out = dict(entry for pair in pairs for entry in pair.left_out)
     by_pair = [{(change.question, change.option): change for change in pair.changes} for pair in pairs]
     rows = []
@@ -108,10 +115,10 @@ def _cells(row: Trend, tests: tuple[float | None, ...]) -> tuple[str, ...]:
     waves = (
         "" if one is None or one.estimate is None else percent(one.estimate) if share else four_digits(one.estimate) for one in row.waves
     )
-    found = row.slope
-    if found is None:
+    result = row.slope
+    if result is None:
         return (row.question, row.option, *waves, "", "", "", "")
-    slope, low, high = (signed(value, 100 if share else 1) for value in (found.estimate, found.low, found.high))
+    slope, low, high = (signed(value, 100 if share else 1) for value in (result.estimate, result.low, result.high))
     chances = dict(zip(ADJUSTED, tests, strict=True))
-    told = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
-    return (row.question, row.option, *waves, slope, f"{low} – {high}", *told)
+    message = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
+    return (row.question, row.option, *waves, slope, f"{low} – {high}", *message)

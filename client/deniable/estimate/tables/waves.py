@@ -1,4 +1,4 @@
-"""Two surveys that share questions, asked of other people or at another time: how each share and mean has changed."""
+"""Comparison of two survey waves: the change of each share and mean of the shared questions, asked of other people or at another time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.multiple_testing import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.present.figures import percent, percents, signed
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
-from deniable.estimate.samples.drawn import Drawn
+from deniable.estimate.samples.sampled_reports import SampledReports
 from deniable.estimate.tables import clustered_waves
 from deniable.estimate.tables.differences import difference
 from deniable.estimate.tables.results import MeanRow, Results, Row
@@ -43,7 +43,7 @@ class Change:
 
     @property
     def shown(self) -> bool:
-        """Whether a change is shown: the interval of the difference has no 0."""
+        """Whether the interval of the difference excludes 0."""
         return self.difference is not None and not self.difference.low <= 0 <= self.difference.high
 
     @property
@@ -64,17 +64,17 @@ class Change:
         places = _places(least)
         kind, size = "rise" if low > 0 else "fall", abs(round(100 * self.difference.estimate))
         agree = 0 < size == abs(round(after) - round(before)) and (size <= most or not places)  # else rounding makes them disagree
-        said = _from_to(before, after, places if round(before) == round(after) else 0)
-        return f"{said}: a {kind}{f' of {size},' if agree else ''} between {_inwards(least, places)} and {_outwards(most, places)}"
+        text = _from_to(before, after, places if round(before) == round(after) else 0)
+        return f"{text}: a {kind}{f' of {size},' if agree else ''} between {_inwards(least, places)} and {_outwards(most, places)}"
 
 
 @dataclass(frozen=True)
 class Waves(Tabular):
-    """Two waves of a survey, the same questions asked of independent samples, and what has changed from the first to the second.
+    """Two waves of a survey, the same questions asked of independent samples, and the changes from the first to the second.
 
     first, second: their results. changes: of the shared questions, in the first one's order, each with its mean first where it has one, and
-    then its options. left_out: (question, why) of what only one of them has, or has otherwise. paired: how many clusters were asked in both
-    waves; the differences are then those within each cluster.
+    then its options. left_out: (question, why) of questions that only one of them has, or that differ. paired: how many clusters were
+    asked in both waves; the differences are then those within each cluster.
     """
 
     first: Results
@@ -84,41 +84,50 @@ class Waves(Tabular):
     paired: int = 0
 
     def tables(self) -> tuple[Table, ...]:
-        """The means, where there are any, then the shares; a row for each, with what is left out below."""
+        """Returns the means, if there are any, then the shares; a row for each, with the left-out questions below."""
         level = f"{100 * self.first.confidence:g}% intervals"
         about: tuple[str, ...] = (
             f"first: {self.first.heading}, {self.first.caption}",
             f"second: {self.second.heading}, {self.second.caption}",
         )
-        about += (f"changes within clusters, {self.paired} of which were asked in both waves",) if self.paired else ()
+        about += (f"changes within clusters; {self.paired} clusters were asked in both waves",) if self.paired else ()
         means = [change for change in self.changes if isinstance(change.first, MeanRow)]
         shares = [change for change in self.changes if isinstance(change.first, Row)]
         marks = footnotes([change.difference.warning for change in self.changes if change.difference])
         out = tuple(f"{question} is left out: {why}" for question, why in self.left_out)
         share_table = Table("", _SHARES, tuple(map(_share_cells, shares)), out, texts=2)
-        mean_table = Table("", _MEANS, tuple(_mean_cells(change, marks) for change in means), told(marks))
+        mean_table = Table("", _MEANS, tuple(_mean_cells(change, marks) for change in means), footnote_lines(marks))
         if not shares:
             mean_table = replace(mean_table, notes=(*mean_table.notes, *out))
-        found = [table for table in (mean_table, share_table) if table.rows]
+        result = [table for table in (mean_table, share_table) if table.rows]
         title = f"From the first to the second wave, second less first ({level})"
-        return Table(title, found[0].columns, found[0].rows, found[0].notes, about, found[0].texts), *found[1:]
+        return Table(title, result[0].columns, result[0].rows, result[0].notes, about, result[0].texts), *result[1:]
 
     def records(self) -> tuple[Table, ...]:
-        """`change`: a row for each share and mean; option is empty for a mean. Shares are of 1, means in their unit.
+        """Returns `change`: a row for each share and mean; option is empty for a mean. Shares are of 1, means in their unit.
 
-        p_value: of no change, of each by itself; p_bonferroni, p_holm, p_bh: of all the changes here (see `limits.multiple`).
+        p_value: of no change, of each by itself; p_bonferroni, p_holm, p_bh: of all the changes here (see `limits.multiple_testing`).
         """
         sides = (f"{side}{end}" for side in ("first", "second") for end in ("", "_low", "_high", "_n"))
         header = ("question", "option", "figure", *sides, "estimate", "std_error", "low", "high", *ADJUSTED, "warning")
         return (Table("change", header, tuple(map(_record, self.changes, _tests(self.changes)))),)
 
 
-def compare_waves(surveys: tuple[Survey, Survey], results: tuple[Results, Results], drawn: tuple[Drawn, Drawn] | None = None) -> Waves:
-    """What has changed in the questions that two surveys share: the same id, the same type, the same options in order, the same scores.
+def compare_waves(
+    surveys: tuple[Survey, Survey], results: tuple[Results, Results], reports: tuple[SampledReports, SampledReports] | None = None
+) -> Waves:
+    """Estimates the changes in the questions that two surveys share: the same id, type, options in order and scores.
 
-    The people of the two must be independent samples; epsilons may differ. The limits come from those of both estimates (`limits.mover`).
-    drawn: both waves as the samples that they are. Where these have clusters in common, each change is that within the clusters.
-    Raises EstimateError for results with another confidence or target than the others', and where no question is shared.
+    The people of the two must be independent samples; epsilons may differ. The limits come from the limits of both estimates
+    (`limits.mover`).
+
+    Args:
+        surveys: The two surveys.
+        results: The results of each.
+        reports: Both waves as samples, if they are. If these have clusters in common, each change is within the clusters.
+
+    Raises:
+        EstimateError: The results have different confidences or targets, or no question is shared.
     """
     first, second = surveys
     before, after = ({item.id: item for item in survey.items} for survey in surveys)
@@ -127,8 +136,8 @@ def compare_waves(surveys: tuple[Survey, Survey], results: tuple[Results, Result
     shared = [name for name in before if name not in unlike]
     if not shared:
         raise EstimateError(f"surveys {first.id} and {second.id} share no question: none has the same id, type and options in both")
-    paired = clustered_waves.common(*drawn) if drawn else 0
-    changes = tuple(_changes(shared, results, drawn if paired else None))
+    paired = clustered_waves.common(*reports) if reports else 0
+    changes = tuple(_changes(shared, results, reports if paired else None))
     return Waves(*results, changes, tuple(unlike.items()), paired)
 
 
@@ -137,7 +146,7 @@ def _why(one: Question | None, other: Question | None) -> str:
         return "only the second survey has it" if one is None else "only the first survey has it"
     if one.type != other.type:
         return f"it is a {one.type} in the first survey and a {other.type} in the second"
-    if isinstance(one.channel, Window) and isinstance(other.channel, Window):  # their levels follow from epsilon, and are not told
+    if isinstance(one.channel, Window) and isinstance(other.channel, Window):  # their levels follow from epsilon
         ends = [(question.settings["low"], question.settings["high"], question.required) for question in (one, other)]
         return "" if ends[0] == ends[1] else "its scale is not the same"
     if one.categories != other.categories:
@@ -145,8 +154,8 @@ def _why(one: Question | None, other: Question | None) -> str:
     return "" if one.scores == other.scores and one.rounds == other.rounds else "its scale is not the same"
 
 
-def _changes(shared: list[str], results: tuple[Results, Results], paired: tuple[Drawn, Drawn] | None) -> Iterator[Change]:
-    rows, others = ({name: list(found) for name, found in groupby(one.rows, lambda row: row.question)} for one in results)
+def _changes(shared: list[str], results: tuple[Results, Results], paired: tuple[SampledReports, SampledReports] | None) -> Iterator[Change]:
+    rows, others = ({name: list(result) for name, result in groupby(one.rows, lambda row: row.question)} for one in results)
     means, other_means = ({row.question: row for row in one.means} for one in results)
     for name in shared:
         if name in means:
@@ -157,14 +166,17 @@ def _changes(shared: list[str], results: tuple[Results, Results], paired: tuple[
 
 
 def _difference(
-    second: Row | Estimate | None, first: Row | Estimate | None, figure: tuple[str, str], paired: tuple[Drawn, Drawn] | None
+    second: Row | Estimate | None,
+    first: Row | Estimate | None,
+    figure: tuple[str, str],
+    paired: tuple[SampledReports, SampledReports] | None,
 ) -> Estimate | None:
     if second is None or first is None or second.estimate is None or first.estimate is None:
         return None
     if paired:
         level = first.origin.level if first.origin and first.origin.level else first.confidence
-        found = clustered_waves.change(*paired, *figure, Interval(level, target=first.target))
-        return replace(found, confidence=first.confidence)
+        result = clustered_waves.change(*paired, *figure, Interval(level, target=first.target))
+        return replace(result, confidence=first.confidence)
     return difference(second, first, what="second wave less first")
 
 
@@ -175,21 +187,21 @@ _MEANS = ("question", "first mean", "interval", "second mean", "interval", "chan
 def _share_cells(change: Change) -> tuple[str, ...]:
     sides = [change.first, change.second]
     cells = [text for row in sides if isinstance(row, Row) for text in (percent(row.estimate), percents(row.low, row.high))]
-    found = change.difference
-    apart = ("", "") if found is None else (signed(found.estimate, 100), f"{signed(found.low, 100)} – {signed(found.high, 100)}")
+    result = change.difference
+    apart = ("", "") if result is None else (signed(result.estimate, 100), f"{signed(result.low, 100)} – {signed(result.high, 100)}")
     return change.question, change.option, *cells, *apart
 
 
 def _mean_cells(change: Change, marks: dict[str, str]) -> tuple[str, ...]:
     sides = [row.figures for row in (change.first, change.second) if isinstance(row, MeanRow)]
     cells = [text for mean, _, low, high in sides for text in (mean, f"{low} – {high}" if mean else "")]
-    found = change.difference
-    apart = ("", "") if found is None else (signed(found.estimate), f"{signed(found.low)} – {signed(found.high)}")
-    return change.question, *cells, *apart, marks.get(found.warning, "") if found else ""
+    result = change.difference
+    apart = ("", "") if result is None else (signed(result.estimate), f"{signed(result.low)} – {signed(result.high)}")
+    return change.question, *cells, *apart, marks.get(result.warning, "") if result else ""
 
 
 def mirror_images(rows: Sequence[tuple[str, str]]) -> list[int]:
-    """The places of (question, option) rows, of the second of two options that of the first, whose mirror image it is."""
+    """Returns the index of each (question, option) row; for the second of two options the index of the first, its mirror image."""
     options = Counter(question for question, option in rows if option)
     places = []
     for place, (question, option) in enumerate(rows):
@@ -199,7 +211,7 @@ def mirror_images(rows: Sequence[tuple[str, str]]) -> list[int]:
 
 
 def sides_of(change: Change) -> tuple[Row | Estimate | None, Row | Estimate | None]:
-    """What a change is the difference of: shares, or means."""
+    """Returns both sides of a change: shares, or means."""
     first, second = (estimate_of(side) if isinstance(side, MeanRow) else side for side in (change.first, change.second))
     return first, second
 
@@ -213,9 +225,9 @@ def _record(change: Change, tests: tuple[float | None, ...]) -> tuple[object, ..
     sides: list[object] = []
     for row in (change.first, change.second):
         sides += [row.estimate if isinstance(row, Row) else row.mean, row.low, row.high, row.n]
-    found, figure = change.difference, "share" if isinstance(change.first, Row) else "mean"
-    figures = (found.estimate, found.std_error, found.low, found.high) if found else (None,) * 4
-    return change.question, change.option, figure, *sides, *figures, *tests, found.warning if found else ""
+    result, figure = change.difference, "share" if isinstance(change.first, Row) else "mean"
+    figures = (result.estimate, result.std_error, result.low, result.high) if result else (None,) * 4
+    return change.question, change.option, figure, *sides, *figures, *tests, result.warning if result else ""
 
 
 def _from_to(before: float, after: float, places: int = 0) -> str:
@@ -228,7 +240,7 @@ def _or_none(kind: str, points: float) -> str:
 
 
 def _places(least: float) -> int:
-    """Decimals with which this limit, above 0, does not read as 0 when it is rounded down."""
+    """Returns how many decimals this limit, above 0, needs to not read as 0 when it is rounded down."""
     return max(0, math.ceil(-math.log10(least + _TINY)))
 
 

@@ -19,7 +19,7 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.figures import percent, percents
-from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables import respondents
 from deniable.estimate.tables.means import checked_scores
@@ -45,7 +45,7 @@ class Weighted(Tabular):
     effective_n: float
 
     def tables(self) -> tuple[Table, ...]:
-        """A row an option."""
+        """Returns one row an option."""
         first = self.shares[0]
         title = f"{self.question}, weighted: {first.n:,} reports, worth {self.effective_n:,.0f} without weights"
         about = f"{100 * first.confidence:g}% intervals · target: {first.target}"
@@ -54,10 +54,10 @@ class Weighted(Tabular):
             (option, percent(one.estimate), percent(one.std_error), percents(one.low, one.high), marks.get(one.warning, ""))
             for option, one in zip(self.options, self.shares, strict=True)
         )
-        return (Table(title, ("option", "estimate", "std error", "interval", ""), rows, told(marks), about=(about,)),)
+        return (Table(title, ("option", "estimate", "std error", "interval", ""), rows, footnote_lines(marks), about=(about,)),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row an option: question, option, n, effective_n, estimate, std_error, low, high, confidence, target, warning."""
+        """Returns one row an option: question, option, n, effective_n, estimate, std_error, low, high, confidence, target, warning."""
         header = ("question", "option", "n", "effective_n", "estimate", "std_error", "low", "high", "confidence", "target", "warning")
         rows = tuple(
             (self.question, option, one.n, self.effective_n, *(getattr(one, name) for name in header[4:]))
@@ -67,7 +67,7 @@ class Weighted(Tabular):
 
 
 def effective_size(weights: NDArray[np.floating] | Sequence[float]) -> float:
-    """Kish's effective sample size. Raises EstimateError unless the weights are finite numbers, none below 0, one above."""
+    """Returns Kish's effective sample size. Raises EstimateError unless the weights are finite numbers, none below 0, one above."""
     w = _checked(weights)
     return float(w.sum() ** 2 / (w**2).sum())
 
@@ -81,18 +81,18 @@ def weighted_shares(
     confidence: float = 0.95,
     target: str = "population",
 ) -> Weighted:
-    """The weighted share of every option of a question.
+    """Estimates the weighted share of every option of a question.
 
     bits: unpacked reports, shape (n, record_bits). weights: one a report, not below 0; only their ratios matter, and a report of weight
-    0 does not count in n. target "respondents": only the coins are random, and where there is one the draw of the questions.
+    0 does not count in n. target "respondents": only the coins are random, and the draw of the questions, if there is one.
     Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    found = _Weighed.of(survey, bits, weights, question)
-    applicability.require_shares("weighted share", found.question)
-    asked, interval = found.question, respondents.about(interval, found.everybody, [found.question])
-    shares = tuple(found.share(f"{asked.id} = {option}", place, interval) for place, option in enumerate(asked.categories))
-    return Weighted(asked.id, asked.categories, shares, effective_size(found.weights))
+    result = _Weighed.of(survey, bits, weights, question)
+    applicability.require_shares("weighted share", result.question)
+    item, interval = result.question, respondents.about(interval, result.everybody, [result.question])
+    shares = tuple(result.share(f"{item.id} = {option}", place, interval) for place, option in enumerate(item.categories))
+    return Weighted(item.id, item.categories, shares, effective_size(result.weights))
 
 
 def weighted_mean(
@@ -105,16 +105,16 @@ def weighted_mean(
     confidence: float = 0.95,
     target: str = "population",
 ) -> Estimate:
-    """The weighted mean of a question's scores, one number for each category. Otherwise as `weighted_shares`."""
+    """Estimates the weighted mean of a question's scores, one number for each category. Otherwise as `weighted_shares`."""
     interval = Interval(confidence, target=target)
-    found = _Weighed.of(survey, bits, weights, question)
-    asked = found.question
-    values, counted = checked_scores(scores, asked)
+    result = _Weighed.of(survey, bits, weights, question)
+    item = result.question
+    values, counted = checked_scores(scores, item)
     if not counted.all():
-        raise EstimateError(f"scores must be {asked.k} finite numbers for question {asked.id}, one a category, got {scores!r}")
-    interval = respondents.about_mean(interval, found.everybody, asked, values, found.typical)
-    one = found.mean(f"mean of {asked.id}", values, interval, (float(values.min()), float(values.max())))
-    return replace(one, warning=found.few_scores(values, one.estimate))
+        raise EstimateError(f"scores must be {item.k} finite numbers for question {item.id}, one a category, got {scores!r}")
+    interval = respondents.about_mean(interval, result.everybody, item, values, result.typical)
+    one = result.mean(f"mean of {item.id}", values, interval, (float(values.min()), float(values.max())))
+    return replace(one, warning=result.few_scores(values, one.estimate))
 
 
 @dataclass(frozen=True)
@@ -137,26 +137,26 @@ class _Weighed:
 
     @property
     def typical(self) -> _Floats:
-        """The shares among the reports by the squares of their weights, which is how much each adds to the error."""
+        """The shares among the reports by the squares of their weights: the part of each in the error."""
         squared = self.weights**2
         return pseudo_answers.invert(squared @ self.bits / squared.sum(), [self.question.channel])
 
     def worth(self, bits: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """How many reports of one weight those are worth that have each bit set, rounded down (Kish's effective size of these)."""
+        """Returns the effective sample size (Kish) of the reports with each bit set, rounded down."""
         squares = self.weights**2 @ bits
         return np.asarray((self.weights @ bits) ** 2 / np.where(squares > 0, squares, 1.0), dtype=np.int64)
 
     def few(self, place: int) -> str:
-        """What is to be said of an option's share where hardly any weight is on reports that name it, or on those that do not."""
+        """Returns the warning if hardly any weight is on reports that name an option, or on reports that do not."""
         set_, unset = (int(self.worth(part[:, None])[0]) for part in (self.bits[:, place], ~self.bits[:, place]))
-        said = few.bits(set_, set_ + unset)
-        return f"by their weights, {said}" if said else ""
+        text = few.bits(set_, set_ + unset)
+        return f"by their weights, {text}" if text else ""
 
     def few_scores(self, scores: _Floats, mean: float) -> str:
-        """The same of a mean; also where the largest weights, of reports that do not name what most name, decide which way it errs."""
-        said = few.scores(self.worth(self.bits), np.ones(self.question.k, dtype=bool), self.question.channel)
-        if said:
-            return f"by their weights, {said}"
+        """Returns the warning of a mean; also if the largest weights, of reports off the most frequent option, decide which way it errs."""
+        text = few.scores(self.worth(self.bits), np.ones(self.question.k, dtype=bool), self.question.channel)
+        if text:
+            return f"by their weights, {text}"
         errors = self.weights * (self.bits @ pseudo_answers.score_of_bits(scores, self.question.channel) - mean)
         skewness, others = (errors**3).sum() / (errors**2).sum() ** 1.5, self._others
         decided = abs(skewness) > _SKEWED and (others**2).sum() ** 3 < few.FEW * (others**3).sum() ** 2
@@ -172,13 +172,13 @@ class _Weighed:
         return np.asarray(self.weights[~self.bits[:, most : most + width].any(axis=1)])
 
     def share(self, what: str, place: int, interval: Interval) -> Estimate:
-        """An option's share. For a population its limits are those of as many reports of one weight as would have its error."""
+        """Returns an option's share. For a population its limits use the effective number of equally weighted reports."""
         one = self.mean(what, np.eye(self.question.k)[place], interval, (0.0, 1.0))
         if not isinstance(one, normal.ClusterEstimate):
             return replace(one, warning=self.few(place))
-        channel, told = self.question.channel, interval.told_by(self.weights)
+        channel, message = self.question.channel, interval.for_weights(self.weights)
         q = float(channel.phi), float(channel.theta)
-        _, low, high = effective_sample_size.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, told)
+        _, low, high = effective_sample_size.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, message)
         return replace(one, low=low, high=high)
 
     def mean(self, what: str, scores: _Floats, interval: Interval, bounds: tuple[float, float]) -> Estimate:
@@ -188,20 +188,20 @@ class _Weighed:
         squared = w**2 / w.sum() ** 2
         coins = float(squared.sum()) * pseudo_answers.variance_of(scores, self.typical, [channel], 0.0)
         sampling = interval.sampling(len(w))
-        interval = interval.told_by(w) if sampling == 1 else interval
+        interval = interval.for_weights(w) if sampling == 1 else interval
         variance = (1 - sampling) * coins + sampling * max(coins, float(squared @ (answers - value) ** 2))
         return normal.limited(what, len(w), value, variance, interval, bounds)
 
 
 def _checked(weights: NDArray[np.floating] | Sequence[float], n: int | None = None) -> _Floats:
-    """The weights, the largest 1: only their ratios matter, and the squares of very large ones would be infinite."""
+    """Returns the weights, the largest 1: only their ratios matter, and the squares of very large ones would be infinite."""
     try:
-        found = np.asarray(weights)
+        result = np.asarray(weights)
     except ValueError:
-        found = np.empty(0, dtype=object)
-    if found.dtype.kind not in "biuf":
+        result = np.empty(0, dtype=object)
+    if result.dtype.kind not in "biuf":
         raise EstimateError("weights must be numbers, one a report, in one list; these are not")
-    w = found.astype(np.float64)
+    w = result.astype(np.float64)
     if w.ndim != 1 or (n is not None and len(w) != n):
         raise EstimateError(f"weights must be one number a report{'' if n is None else f', {n:,} in all'}, got the shape {w.shape}")
     if not np.isfinite(w).all() or (w < 0).any() or not (w > 0).any():

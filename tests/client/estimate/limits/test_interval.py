@@ -102,11 +102,11 @@ def test_an_interval_is_a_value_and_knows_what_it_may_miss() -> None:
 
 
 def test_reports_of_one_weight_tell_their_error_as_reports_without_weights_do() -> None:
-    alike, other = Interval().told_by_all(20), Interval().told_by(np.full(20, 3.0))
+    alike, other = Interval().for_reports(20), Interval().for_weights(np.full(20, 3.0))
     assert (alike.df, alike.wider) == (19, pytest.approx((20 / 19) ** 0.5))
     assert (other.df, other.wider) == (pytest.approx(alike.df), pytest.approx(alike.wider))
-    assert Interval().told_by(np.repeat([1.0, 4.0], 10)).df == pytest.approx(170**2 / 2570 - 1), "unequal weights tell it worse"
-    assert (Interval().told_by_all(1).df, Interval().told_by(np.array([1.0, 0.0])).df) == (1, 1)
+    assert Interval().for_weights(np.repeat([1.0, 4.0], 10)).df == pytest.approx(170**2 / 2570 - 1), "unequal weights tell it worse"
+    assert (Interval().for_reports(1).df, Interval().for_weights(np.array([1.0, 0.0])).df) == (1, 1)
 
 
 @pytest.mark.parametrize(("target", "method"), [(target, method) for target, methods in METHODS.items() for method in methods])

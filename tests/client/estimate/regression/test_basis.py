@@ -10,13 +10,13 @@ import pytest
 from tests.client.estimate.regression.test_invariance import perturb
 
 from deniable.errors import EstimateError
-from deniable.estimate import Perturbed, regress
+from deniable.estimate import PerturbedVariable, regress
 from deniable.estimate.regression.basis import Basis, orthogonal
 
 N = 800
 
 
-def unrelated(seed: int) -> tuple[pd.DataFrame, dict[str, Perturbed]]:
+def unrelated(seed: int) -> tuple[pd.DataFrame, dict[str, PerturbedVariable]]:
     rng = np.random.default_rng(seed)
     data = pd.DataFrame({"month": rng.integers(202601, 202613, N), "town": rng.choice(["a", "b", "c"], N)})
     return data, {"y": perturb(rng.integers(0, 2, N), ("yes", "no"), rng), "a": perturb(rng.integers(0, 2, N), ("yes", "no"), rng)}
@@ -47,7 +47,7 @@ def test_separation_by_a_far_number_is_still_separation() -> None:
     day = 738000.0 + np.arange(40)
     bits = np.column_stack([day >= 738020, day < 738020])
     with pytest.raises(EstimateError, match=r"no interior maximum.*as Intercept, day runs to infinity"):
-        regress("y ~ day", pd.DataFrame({"day": day}), {"y": Perturbed(bits, np.eye(2), ("yes", "no"))})
+        regress("y ~ day", pd.DataFrame({"day": day}), {"y": PerturbedVariable(bits, np.eye(2), ("yes", "no"))})
 
 
 @pytest.mark.parametrize(

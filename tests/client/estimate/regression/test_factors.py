@@ -10,12 +10,12 @@ import pytest
 from tests.client.estimate.regression.test_invariance import perturb
 
 from deniable.errors import EstimateError
-from deniable.estimate import Perturbed, Regression, regress
+from deniable.estimate import PerturbedVariable, Regression, regress
 
 N = 300
 
 
-def people() -> tuple[pd.DataFrame, dict[str, Perturbed]]:
+def people() -> tuple[pd.DataFrame, dict[str, PerturbedVariable]]:
     rng = np.random.default_rng(11)
     age = np.minimum(18 + rng.exponential(11, N).round(), 80).astype(int)
     age[:20] = np.arange(61, 81)  # rare values: their distinct ones are far from what most have
@@ -28,7 +28,7 @@ def people() -> tuple[pd.DataFrame, dict[str, Perturbed]]:
         "clinic": rng.integers(0, 9, N),
     }
     four = perturb(rng.integers(0, 4, N), ("never", "rarely", "often", "always"), rng)
-    scored = Perturbed(four.bits, four.channel, four.categories, scores=(0.0, 1.0, 2.0, 4.0))
+    scored = PerturbedVariable(four.bits, four.channel, four.categories, scores=(0.0, 1.0, 2.0, 4.0))
     yes = perturb((rng.random(N) > 1 / (1 + np.exp(1 - 0.05 * (age - 29)))).astype(int), ("yes", "no"), rng)
     return pd.DataFrame(columns), {"y": yes, "a": scored, "b": four}
 

@@ -12,7 +12,7 @@ import statsmodels.api as sm
 from tests.kit.benchmarks import benchmark
 
 from deniable.errors import EstimateError
-from deniable.estimate import Perturbed, analyse, regress
+from deniable.estimate import PerturbedVariable, analyse, regress
 from deniable.estimate.moments.counts import asked
 from deniable.estimate.regression import perturbed
 from deniable.simulate import simulate
@@ -22,9 +22,11 @@ MODELS = benchmark("models")
 THREE = ("yes", "no", "no answer")
 
 
-def exact(codes: Any, labels: tuple[str, ...] = THREE, **options: Any) -> Perturbed:
+def exact(codes: Any, labels: tuple[str, ...] = THREE, **options: Any) -> PerturbedVariable:
     """Reports that are the answers."""
-    return Perturbed(np.asarray(codes)[:, None] == np.arange(len(labels)), np.eye(len(labels)), labels, missing="no answer", **options)
+    return PerturbedVariable(
+        np.asarray(codes)[:, None] == np.arange(len(labels)), np.eye(len(labels)), labels, missing="no answer", **options
+    )
 
 
 def answers(n: int = 4000) -> dict[str, Any]:
@@ -112,11 +114,11 @@ def test_what_is_missing_must_be_one_of_the_categories() -> None:
     bits, two = np.eye(3, dtype=np.bool_), np.eye(2, dtype=np.bool_)
     for wrong, labels, missing in ((bits, THREE, "never"), (two, ("yes", "no answer"), "no answer")):
         with pytest.raises(EstimateError, match="missing must be one of at least 3 categories"):
-            Perturbed(wrong, np.eye(len(labels)), labels, missing=missing)
+            PerturbedVariable(wrong, np.eye(len(labels)), labels, missing=missing)
     with pytest.raises(EstimateError, match="exactly 1 of 3 bits must be set in every report, which fails in 1 of 3"):
-        Perturbed(bits, np.eye(3), THREE, asked=np.array([True, True, False]))
+        PerturbedVariable(bits, np.eye(3), THREE, asked=np.array([True, True, False]))
     labels = (*map(str, range(20)), "no answer")
-    many = Perturbed(np.eye(21, dtype=np.bool_), np.eye(21), labels, missing="no answer")
+    many = PerturbedVariable(np.eye(21, dtype=np.bool_), np.eye(21), labels, missing="no answer")
     with pytest.raises(EstimateError, match="at most 1,024 combinations of answers, those with no answer among them, got"):
         regress("y ~ a + b", None, {"y": many, "a": many, "b": many})
 

@@ -14,7 +14,7 @@ from tests.client.estimate.regression.test_models import YES_NO, design, people
 from tests.kit.benchmarks import benchmark
 
 from deniable.errors import EstimateError
-from deniable.estimate import Perturbed, Regression, regress
+from deniable.estimate import PerturbedVariable, Regression, regress
 from deniable.estimate.regression.effects import average_marginal_effects
 
 MODELS = benchmark("models")
@@ -137,7 +137,7 @@ def test_what_has_no_test_of_the_whole_model_says_why(fit: Regression) -> None:
         regress("y ~ visits", DATA, weights="weight").goodness_of_fit()
     with pytest.raises(EstimateError, match="not with clusters; the Wald test holds"):
         regress("y ~ visits", DATA, clusters="clinic").likelihood_ratio_test("visits")
-    told = Perturbed.by_design(DATA["y"].tolist(), np.eye(2), YES_NO)
+    told = PerturbedVariable.by_design(DATA["y"].tolist(), np.eye(2), YES_NO)
     each = replace(told, channel=np.broadcast_to(np.array([[0.9, 0.1], [0.1, 0.9]]), (1500, 2, 2)))
     with pytest.raises(EstimateError, match="only where all respondents had the same designs"):
         regress("y ~ visits", DATA[["visits"]], {"y": each}).goodness_of_fit()

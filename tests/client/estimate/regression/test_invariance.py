@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from deniable import Channel, randomize
-from deniable.estimate import Perturbed, Regression, regress
+from deniable.estimate import PerturbedVariable, Regression, regress
 
 pytestmark = pytest.mark.slow
 
@@ -19,12 +19,12 @@ MODELS = ("logit", "probit", "cloglog", "ordinal", "multinomial", "linear")
 HOW: dict[str, dict[str, str]] = {"plain": {}, "weighted": {"weights": "weight"}, "clustered": {"clusters": "clinic"}}
 
 
-def perturb(truth: NDArray[Any], options: tuple[str, ...], rng: np.random.Generator) -> Perturbed:
+def perturb(truth: NDArray[Any], options: tuple[str, ...], rng: np.random.Generator) -> PerturbedVariable:
     channel = Channel.for_epsilon(5.0, len(options))
-    return Perturbed(randomize(channel, truth, lambda count: rng.integers(0, 1 << 32, count, dtype=np.uint32)), channel, options)
+    return PerturbedVariable(randomize(channel, truth, lambda count: rng.integers(0, 1 << 32, count, dtype=np.uint32)), channel, options)
 
 
-def survey() -> tuple[pd.DataFrame, dict[str, Perturbed]]:
+def survey() -> tuple[pd.DataFrame, dict[str, PerturbedVariable]]:
     rng = np.random.default_rng(5)
     age = rng.integers(-3, 4, N)
     a = rng.integers(0, 2, N)
@@ -41,7 +41,7 @@ def survey() -> tuple[pd.DataFrame, dict[str, Perturbed]]:
 DATA, REPORTS = survey()
 
 
-def fit(model: str, formula: str, how: str, data: pd.DataFrame = DATA, reports: dict[str, Perturbed] = REPORTS) -> Regression:
+def fit(model: str, formula: str, how: str, data: pd.DataFrame = DATA, reports: dict[str, PerturbedVariable] = REPORTS) -> Regression:
     chosen = {"y": reports["three" if model in ("ordinal", "multinomial") else "y"], "a": reports["a"]}
     return regress(formula, data, chosen, model="logit" if model == "multinomial" else model, **HOW[how])
 

@@ -14,7 +14,7 @@ from tests.kit.benchmarks import benchmark
 
 from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
-from deniable.estimate import Perturbed, regress
+from deniable.estimate import PerturbedVariable, regress
 from deniable.mechanism import Channel
 
 BENT = benchmark("models")
@@ -66,7 +66,7 @@ def test_coins_that_lie_once_in_four_million_change_nothing_that_is_shown() -> N
     data = people()
     codes = data["often"].map(LEVELS.index).to_numpy()
     flip = 1e-10 + np.eye(4) * (1 - 4e-10)
-    told = {"often": Perturbed(codes[:, None] == np.arange(4), flip, LEVELS)}
+    told = {"often": PerturbedVariable(codes[:, None] == np.arange(4), flip, LEVELS)}
     plain = pd.DataFrame({"often": pd.Categorical(data["often"], categories=LEVELS, ordered=True)})
     one, other = regress("often ~ x", data[["x"]], told, model="ordinal"), regress("often ~ x", data[["x"]].join(plain), model="ordinal")
     assert one.params.to_numpy() == pytest.approx(other.params.to_numpy(), rel=1e-6)
@@ -105,8 +105,10 @@ def test_a_weight_of_two_is_two_people_of_one_score() -> None:
         return rng.integers(0, 1 << 32, count, dtype=np.uint32)
 
     a, weight = rng.random(2000) < 0.5, rng.integers(0, 3, 2000)
-    told = {name: Perturbed(randomize(channel, np.where(holds, 0, 1), coins), channel, YES_NO) for name, holds in (("a", a), ("y", ~a))}
-    told["y"] = Perturbed(randomize(channel, np.where(rng.random(2000) < 0.3 + 0.3 * a, 0, 1), coins), channel, YES_NO)
+    told = {
+        name: PerturbedVariable(randomize(channel, np.where(holds, 0, 1), coins), channel, YES_NO) for name, holds in (("a", a), ("y", ~a))
+    }
+    told["y"] = PerturbedVariable(randomize(channel, np.where(rng.random(2000) < 0.3 + 0.3 * a, 0, 1), coins), channel, YES_NO)
     ours = regress("y ~ a", pd.DataFrame({"w": weight}), told, weights="w", given="1")
     often = np.repeat(np.arange(2000), weight)
     theirs = regress("y ~ a", None, {name: one.of(often) for name, one in told.items()})

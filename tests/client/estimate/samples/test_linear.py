@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate.samples.design import Design
+from deniable.estimate.samples.design import SampleDesign
 from deniable.estimate.samples.linear import Linear, linear
 from deniable.estimate.samples.sample import Sample
 from deniable.mechanism import WORD, Channel
@@ -77,7 +77,7 @@ def answers() -> dict[str, Tally]:
 
 def found(sample: Sample, names: list[str], survey: Survey = PLAIN, tallies: Mapping[str, Tally] | None = None) -> Linear:
     counted = answers() if tallies is None else tallies
-    design = Design(survey, {group: tally.n for group, tally in counted.items()}, sample)
+    design = SampleDesign(survey, {group: tally.n for group, tally in counted.items()}, sample)
     return linear(design, [counted[group] for group in design.groups], names)
 
 
@@ -106,7 +106,7 @@ def test_shares_and_errors_of_true_answers_are_those_of_r(name: str) -> None:
 def test_the_degrees_of_freedom_are_those_of_r_where_clusters_are_alike_and_fewer_else(name: str) -> None:
     sizes = {clinic: tally.n for clinic, tally in answers().items()}
     samples = [Sample(**SAMPLES[name], attributes=ATTRIBUTES)] * 2
-    alike, unlike = (Design(SURVEY, each, sample) for each, sample in zip((dict.fromkeys(sizes, 30), sizes), samples, strict=True))
+    alike, unlike = (SampleDesign(SURVEY, each, sample) for each, sample in zip((dict.fromkeys(sizes, 30), sizes), samples, strict=True))
     assert (alike.df, alike.wider) == pytest.approx((R["designs"][name]["df"], 1.0))
     assert R["designs"][name]["df"] > unlike.df > R["designs"][name]["df"] - 3
     assert 1.0 < unlike.wider < 1.2
@@ -115,7 +115,7 @@ def test_the_degrees_of_freedom_are_those_of_r_where_clusters_are_alike_and_fewe
 @pytest.mark.parametrize("name", ["jackknife", "bootstrap"])
 def test_replicates_have_the_degrees_of_freedom_of_r(name: str) -> None:
     sizes = {clinic: tally.n for clinic, tally in answers().items()}
-    assert Design(SURVEY, sizes, Sample(**SAMPLES[name])).df == R["designs"][name]["df"]
+    assert SampleDesign(SURVEY, sizes, Sample(**SAMPLES[name])).df == R["designs"][name]["df"]
 
 
 def test_each_replicate_counts_by_its_own_scale_and_coins_are_in_the_spread() -> None:
@@ -132,16 +132,16 @@ def test_two_clusters_have_one_difference_whatever_their_sizes(small: int) -> No
     """By hand, with d = |y1 - y2|: the error of p y1 + q y2 is taken for 2 p q d; where both vary alike it is d ((p^2 + q^2) / 2)^0.5."""
     p, q = small / 100, 1 - small / 100
     one, other = list(answers())[:2]
-    found = Design(SURVEY, {one: small, other: 100 - small}, Sample(clusters="group"))
+    found = SampleDesign(SURVEY, {one: small, other: 100 - small}, Sample(clusters="group"))
     assert (found.df, found.wider) == pytest.approx((1.0, max(1.0, ((p * p + q * q) / 2) ** 0.5 / (2 * p * q))))
 
 
 def test_a_cluster_that_is_half_of_a_sample_counts_as_many_as_it_weighs() -> None:
     """By hand: parts 1/2, 1/4, 1/4 count as 1 / (3/8) = 8/3 clusters; errors are too small by 3/2 (1 + 3/8 - 2 (5/32) / (3/8)) = 13/16."""
-    found = Design(SURVEY, {"Clinic 1": 40, "Clinic 2": 20, "Clinic 3": 20}, Sample(clusters="group"))
+    found = SampleDesign(SURVEY, {"Clinic 1": 40, "Clinic 2": 20, "Clinic 3": 20}, Sample(clusters="group"))
     assert (found.df, found.wider) == pytest.approx((5 / 3, (16 / 13) ** 0.5))
     with pytest.raises(EstimateError, match="one cluster is most of it"):
-        Design(SURVEY, {"Clinic 1": 100, "Clinic 2": 20, "Clinic 3": 20}, Sample(clusters="group"))
+        SampleDesign(SURVEY, {"Clinic 1": 100, "Clinic 2": 20, "Clinic 3": 20}, Sample(clusters="group"))
 
 
 def test_the_order_of_two_questions_is_kept_where_the_first_ones_shares_are_known() -> None:

@@ -10,7 +10,7 @@ from deniable.estimate import crosstab
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.tables import bootstrap
 from deniable.estimate.tables.association import _statistic
-from deniable.estimate.tables.homogeneity import Counted, _distance
+from deniable.estimate.tables.homogeneity import GroupCounts, _distance
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
@@ -79,7 +79,9 @@ def test_statistics_of_many_surveys_at_once_are_those_of_each_alone() -> None:
     table = crosstab(survey, Tally(N, pairs[np.ix_(stored, stored)]), "a", "b")
     at_once = _statistic(tables, table)
     assert at_once == pytest.approx([float(_statistic(one, table)) for one in tables])
-    groups = [Counted(n, np.zeros(5, dtype=np.int64), Interval(target=target)) for n, target in ((N, "population"), (2 * N, "respondents"))]
+    groups = [
+        GroupCounts(n, np.zeros(5, dtype=np.int64), Interval(target=target)) for n, target in ((N, "population"), (2 * N, "respondents"))
+    ]
     both = next(bootstrap.groups(MARGINS[0], few[0], [group.n for group in groups], rng))
     apart = [float(_distance(pair, groups, few[0])) for pair in zip(*both, strict=True)]
     assert _distance(both, groups, few[0]) == pytest.approx(apart)

@@ -60,7 +60,7 @@ def test_a_change_is_the_second_share_less_the_first_and_the_summary_says_how_it
     first, second = wave("one", np.full(12, 0.3), rng), wave("two", np.full(12, 0.4), rng)
     found = first.compare_waves(second)
     assert found.paired == 12
-    assert "within clusters, 12 of which were asked in both waves" in found.summary()
+    assert "within clusters; 12 clusters were asked in both waves" in found.summary()
     for change in found.changes:
         one, other = (row.mean if hasattr(row, "mean") else row.estimate for row in (change.first, change.second))
         assert change.difference is not None

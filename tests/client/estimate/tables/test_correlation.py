@@ -142,8 +142,8 @@ def test_who_gave_no_answer_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "message"),
     [
-        ("mood", "hours", "correlation: there is none of hours, a number whose answers are rounded at random"),
-        ("income", "mood", "correlation: there is none of income"),
+        ("mood", "hours", "correlation: hours has none, since its answers are rounded at random"),
+        ("income", "mood", "correlation: income has none"),
         ("mood", "party", "question party is a choice and has no scores, which a correlation needs"),
         ("mood", "sleep", "both variances must be clearly above 0"),
     ],

@@ -292,7 +292,7 @@ def test_tables_of_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        ({}, "the options must be of a question of the table or more, got none"),
+        ({}, "name options of at least one of the table's questions"),
         ({"a": []}, r"the options of question a must be one or several, as text, got \[\]"),
         ({"a": None}, "the options of question a must be one or several, as text, got None"),
     ],

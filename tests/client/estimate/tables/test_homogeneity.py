@@ -13,7 +13,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import compare
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.tables import homogeneity
-from deniable.estimate.tables.homogeneity import Counted, _distance
+from deniable.estimate.tables.homogeneity import GroupCounts, _distance
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
@@ -35,11 +35,11 @@ def tally_of(survey: Survey, answers: Any, rng: np.random.Generator) -> Tally:
     return Tally(int(sum(answers)), np.diag(ones[:-1]))
 
 
-def alike(channel: Channel, sizes: tuple[int, ...], shares: list[float], surveys: int) -> tuple[list[Counted], list[NDArray[np.int64]]]:
+def alike(channel: Channel, sizes: tuple[int, ...], shares: list[float], surveys: int) -> tuple[list[GroupCounts], list[NDArray[np.int64]]]:
     """Groups with the same shares, and how many of each group's reports name each option, shape (surveys, k) each."""
     rng, flip = np.random.default_rng(8), float(channel.phi) + np.eye(channel.k) * float(channel.theta - channel.phi)
     nobody = np.zeros(channel.k, dtype=np.int64)
-    return [Counted(n, nobody, Interval()) for n in sizes], [rng.multinomial(n, flip @ shares, surveys) for n in sizes]
+    return [GroupCounts(n, nobody, Interval()) for n in sizes], [rng.multinomial(n, flip @ shares, surveys) for n in sizes]
 
 
 def test_where_a_report_is_one_category_it_is_pearsons_test_of_the_table_of_reports() -> None:

@@ -145,7 +145,7 @@ def test_a_group_and_the_whole_it_is_part_of_are_no_two_samples() -> None:
     with pytest.raises(EstimateError, match="of the same reports"):
         group.compare_groups({"all": whole}, "a")
     named, everybody = (Analysis(survey, tally, described=told) for tally, told in ((north, {"group": "North"}), (north + south, {})))
-    with pytest.raises(EstimateError, match="group North and of all groups"):
+    with pytest.raises(EstimateError, match="group North and all groups"):
         difference(named.results["a", "yes"], everybody.results["a", "yes"])
     assert difference(group.results["a", "yes"], other.results["a", "yes"]).std_error > 0
     assert group.compare(other, "a").differences[0].estimate == pytest.approx(

@@ -135,7 +135,7 @@ def test_the_table_is_aligned_and_explains_itself() -> None:
 
 
 def test_the_table_says_when_intervals_hold_together_and_when_there_is_nothing() -> None:
-    assert "those of a question's options holding together" in replace(RESULTS, simultaneous=True).to_table()
+    assert "a question's options holding together" in replace(RESULTS, simultaneous=True).to_table()
     assert "[1] no reports yet" in replace(RESULTS, rows=(EMPTY,)).to_table()
     assert "question" in replace(RESULTS, rows=()).to_table()
 

@@ -79,16 +79,16 @@ def test_all_clusters_of_a_population_have_the_interval_of_coins_whose_variance_
     for one, other in zip(every.results, people.results, strict=True):
         assert (one.estimate, one.std_error) == (pytest.approx(other.estimate), pytest.approx(other.std_error))
         assert (one.low, one.high) == (pytest.approx(other.low, abs=1e-3), pytest.approx(other.high, abs=1e-3))
-    assert "only the coins differ" in every.drawn.design.words
+    assert "only the coins differ" in every.sampled_reports.design.words
     partly = analyse(SURVEY, tallies(), sample=Sample(clusters="group", population=9))
-    assert partly.drawn.design.df == pytest.approx(7)
+    assert partly.sampled_reports.design.df == pytest.approx(7)
 
 
 def test_a_stratum_with_all_of_its_clusters_lends_no_degrees_of_freedom() -> None:
     """The error is of the other stratum alone: with 7 + 1 degrees of freedom it was covered in 87% of surveys."""
     strata = {"half": {group: "whole" if group in GROUPS[:5] else "part" for group in GROUPS}}
     sample = Sample(clusters="group", strata="half", population={"whole": 5, "part": 40}, attributes=strata)
-    drawn = analyse(SURVEY, tallies(), sample=sample).drawn
+    drawn = analyse(SURVEY, tallies(), sample=sample).sampled_reports
     assert drawn.design.df == pytest.approx(2), "of 3 clusters in the stratum of which only a part was drawn"
     assert drawn.design.endless[0] == pytest.approx(6), "where the population's size is not used"
 

@@ -1,4 +1,4 @@
-"""What those said who were shown a question that only some are shown."""
+"""Branched questions: estimates of a question among the people who were shown it (`show_if`)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ from deniable.survey.types.base import NO_ANSWER
 
 
 @dataclass(frozen=True)
-class Shown(Tabular):
-    """One question among those who were shown it.
+class ShownQuestion(Tabular):
+    """One question among people who were shown it.
 
-    after: the question and the answers after which it is shown. part: the share of all people who gave one of these; unanswered: of those
-    who did, and did not answer this one. options; shares, answered: the share of each option among those who were shown the question, and
-    among those who answered it; None where too few are estimated to be among them, and of no answer among those who answered.
+    Attributes:
+        question: The id of the question.
+        after: The question and the answers after which it is shown.
+        part: The share of all people who gave one of these answers.
+        unanswered: The share of all people who did, and did not answer this question.
+        options: The options of the question.
+        shares, answered: The share of each option among people who were shown the question, and among people who answered it; None if too
+            few are estimated to be among them, and of no answer among people who answered.
     """
 
     question: str
@@ -37,52 +42,53 @@ class Shown(Tabular):
     answered: tuple[Estimate | None, ...]
 
     def tables(self) -> tuple[Table, ...]:
-        """A row an option."""
+        """Returns one row an option."""
         who = f"shown to {percent(self.part.estimate)} ({percents(self.part.low, self.part.high)})"
         title = f"{self.question}, {who}, who said {' or '.join(self.after.options)} to {self.after.question}"
         about = f"{self.part.n:,} reports · {100 * self.part.confidence:g}% intervals · target: {self.part.target}"
         cells = (
-            (option, *_told(shown), *_told(answered))
-            for option, shown, answered in zip(self.options, self.shares, self.answered, strict=True)
+            (option, *_cells(selected), *_cells(answered))
+            for option, selected, answered in zip(self.options, self.shares, self.answered, strict=True)
         )
         header = ("option", "among those shown", "interval", "among those who answered", "interval")
         return (Table(title, header, tuple(cells), about=(about,)),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row for each option and each of the two groups: question, option, among (shown, answered), n, estimate, .., target."""
+        """Returns one row for each option and group: question, option, among (shown, answered), n, estimate, .., target."""
         header = ("question", "option", "among", "n", "estimate", "std_error", "low", "high", "confidence", "target", "warning")
         rows = []
         for among, figures in (("shown", self.shares), ("answered", self.answered)):
             for option, one in zip(self.options, figures, strict=True):
                 if one is not None:
-                    told = (one.n, one.estimate, one.std_error, one.low, one.high, one.confidence, one.target, one.warning)
-                    rows.append((self.question, option, among, *told))
+                    message = (one.n, one.estimate, one.std_error, one.low, one.high, one.confidence, one.target, one.warning)
+                    rows.append((self.question, option, among, *message))
         return (Table("share", header, tuple(rows)),)
 
 
-def shown(survey: Survey, question: str, table_of: Callable[[str, str], Crosstab]) -> Shown:
-    """One question among those who were shown it. table_of: the cross table of two questions.
+def among_shown(survey: Survey, question: str, table_of: Callable[[str, str], Crosstab]) -> ShownQuestion:
+    """Estimates one question among people who were shown it. table_of: the cross table of two questions.
 
-    Raises EstimateError for a question that is not shown after answers to one other question alone.
+    Raises:
+        EstimateError: The question is not shown after answers to one other question alone.
     """
     item, _ = counts.find(survey, question)
-    asked = next((one for one in survey.questions if one.id == question), None)
-    after = asked.show_if if asked else None
+    definition = next((one for one in survey.questions if one.id == question), None)
+    after = definition.show_if if definition else None
     if not isinstance(after, Condition) or after.question not in [one.id for one in survey.items]:
         raise EstimateError(f"question {question} must be one that is shown only after answers to one other question, which has one answer")
     table = table_of(after.question, question)
     every = tuple(option for option in item.categories if option != NO_ANSWER)
-    given = {after.question: after.options}
-    part, unanswered = table.share(given), _unanswered(table, {**given, question: NO_ANSWER})
+    values = {after.question: after.options}
+    part, unanswered = table.share(values), _unanswered(table, {**values, question: NO_ANSWER})
     shares, answered = [], []
     for option in item.categories:
-        shares.append(_among(table, {question: option}, given))
+        shares.append(_among(table, {question: option}, values))
         answered.append(None if option == NO_ANSWER else _among(table, {question: option}, {question: every}))
-    return Shown(question, after, part, unanswered, item.categories, tuple(shares), tuple(answered))
+    return ShownQuestion(question, after, part, unanswered, item.categories, tuple(shares), tuple(answered))
 
 
 def _unanswered(table: Crosstab, chosen: dict[str, str | Sequence[str]]) -> Estimate:
-    """Of all people; none where it is taken that there are none."""
+    """Returns the share of all people who were shown the question and did not answer; 0 if it is assumed that there are none."""
     try:
         return table.share(chosen)
     except EstimateError:
@@ -95,5 +101,5 @@ def _among(table: Crosstab, of: dict[str, str], given: dict[str, tuple[str, ...]
     return None
 
 
-def _told(one: Estimate | None) -> tuple[str, str]:
+def _cells(one: Estimate | None) -> tuple[str, str]:
     return ("", "") if one is None else (percent(one.estimate), percents(one.low, one.high))

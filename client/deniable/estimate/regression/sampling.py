@@ -1,6 +1,6 @@
-"""Whom a regression's respondents stand for: weights, and clusters of people who are alike.
+"""Sampling weights and clusters of a regression, and the middle of its sandwich covariance.
 
-The scores s_i of an estimating equation vary together within a cluster. What is between the two inverses of a sandwich is
+The scores s_i of an estimating equation vary together within a cluster. The middle of the sandwich, between its two inverses, is
 
     sum over i of  w_i^2 s_i s_i'     of people drawn one by one,
     G / (G - 1)  sum over clusters g of  S_g S_g',   S_g = sum over i in g of  w_i s_i     of G clusters
@@ -27,19 +27,22 @@ if TYPE_CHECKING:
 
 _Floats = NDArray[np.float64]
 
-_NOTHING = 1e-10  # of what varies among respondents: what varies between clusters is rounding
+_NOTHING = 1e-10  # of the variance among respondents: less between clusters is rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """weights: shape (n,), of mean 1; None where all are alike. clusters: shape (n,), numbers from 0; None where all were drawn alone."""
+class SamplingDesign:
+    """Weights and clusters. weights: shape (n,), of mean 1; None if all are alike.
+
+    clusters: shape (n,), numbers from 0; None if all were drawn alone.
+    """
 
     weights: _Floats | None = None
     clusters: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, table: pd.DataFrame, weights: str | None, clusters: str | None) -> Drawn:
-        """The columns of these names. Raises EstimateError for one that is not there, wrong weights, and fewer than two clusters."""
+    def of(cls, table: pd.DataFrame, weights: str | None, clusters: str | None) -> SamplingDesign:
+        """Returns the columns of these names. Raises EstimateError for a missing column, wrong weights, and fewer than two clusters."""
         for what, name in (("weights", weights), ("clusters", clusters)):
             if name is not None and name not in table.columns:
                 raise EstimateError(f"{what} must be a column of the data, got {name!r}")
@@ -51,21 +54,27 @@ class Drawn:
         return math.inf if self.clusters is None else float(self.clusters.max())
 
     def require_errors(self, scores: _Floats, which: NDArray[np.int64], names: Sequence[str]) -> None:
-        """Raises EstimateError where clusters leave a coefficient without an error, since each of them has a part of its own in the model.
+        """Requires clusters that leave each coefficient an error; they do not if each has a part of its own in the model.
 
         Args:
             scores: Of one respondent of each kind, (R, p), of each coefficient.
-            which: Everybody's kind, (n,).
+            which: The kind of each respondent, (n,).
             names: Of the coefficients.
+
+        Raises:
+            EstimateError: A coefficient has no error.
         """
         if self.clusters is None:
             return
-        between, alone = np.diagonal(self.meat(scores, which)), np.diagonal(Drawn(self.weights).meat(scores, which))
+        between, alone = np.diagonal(self.meat(scores, which)), np.diagonal(SamplingDesign(self.weights).meat(scores, which))
         if certain := [name for name, one, other in zip(names, between, alone, strict=True) if one <= _NOTHING * other]:
             raise failures.within_clusters(certain)
 
     def meat(self, scores: _Floats, which: NDArray[np.int64]) -> _Floats:
-        """What is between the two inverses, shape (p, p). scores: of one respondent of each kind, (R, p). which: (n,), everybody's kind."""
+        """Returns the middle of the sandwich, shape (p, p).
+
+        scores: of one respondent of each kind, (R, p). which: (n,), each respondent's kind.
+        """
         weights = np.ones(len(which)) if self.weights is None else self.weights
         if self.clusters is None:
             squares = np.bincount(which, weights**2, minlength=len(scores))
@@ -79,21 +88,21 @@ class Drawn:
 
 def _weights(table: pd.DataFrame, name: str) -> _Floats:
     try:
-        found = table[name].to_numpy(dtype=np.float64)
+        result = table[name].to_numpy(dtype=np.float64)
     except (TypeError, ValueError):
         raise EstimateError(f"the weights {name} must be numbers") from None
-    if not (np.isfinite(found) & (found >= 0)).all() or not found.sum() > 0:
+    if not (np.isfinite(result) & (result >= 0)).all() or not result.sum() > 0:
         raise EstimateError(f"the weights {name} must be finite numbers of 0 or more, some of them above 0")
-    scaled = found / found.max()
+    scaled = result / result.max()
     return np.asarray(scaled / scaled.mean())
 
 
 def _clusters(table: pd.DataFrame, name: str) -> NDArray[np.int64]:
     import pandas as pd
 
-    codes, found = pd.factorize(table[name])
+    codes, result = pd.factorize(table[name])
     if (codes < 0).any():
         raise EstimateError(f"the clusters {name} must not be missing in any row, got {int((codes < 0).sum()):,} missing of {len(codes):,}")
-    if len(found) < 2:
-        raise failures.few_clusters(name, len(found))
+    if len(result) < 2:
+        raise failures.few_clusters(name, len(result))
     return np.asarray(codes, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A survey's reports by group, and the sample that they are: what all figures of it are computed from."""
+"""Reports by group with their sampling design: the input of every estimate from a sample."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.origin import Origin
 from deniable.estimate.moments import counts
-from deniable.estimate.samples.design import Design
+from deniable.estimate.samples.design import SampleDesign
 from deniable.estimate.samples.linear import Linear, linear
 from deniable.estimate.samples.sample import Sample
 from deniable.survey import Survey
@@ -18,10 +18,10 @@ from deniable.wire.tally import Tally
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """tallies: of the groups of the survey that were drawn, in any order; groups without reports may be among them.
+class SampledReports:
+    """The tallies of the groups that were drawn, in any order; groups without reports may be among them.
 
-    Raises EstimateError for a sample that fits neither the survey nor its reports.
+    Raises EstimateError for a sample that does not fit the survey or its reports.
     """
 
     survey: Survey
@@ -36,67 +36,78 @@ class Drawn:
 
     @cached_property
     def tally(self) -> Tally:
-        """All reports."""
+        """The sum of all tallies."""
         return together(self.tallies)
 
     @cached_property
-    def design(self) -> Design:
-        """Of the groups that have reports. Raises EstimateError where there are too few."""
+    def design(self) -> SampleDesign:
+        """The design of the groups that have reports. Raises EstimateError if there are too few."""
         if not self.tally.n:
             raise EstimateError("the tallies must hold at least 1 report, got 0: without reports there is no estimate")
-        return Design(self.survey, {group: tally.n for group, tally in self.tallies.items()}, self.sample)
+        return SampleDesign(self.survey, {group: tally.n for group, tally in self.tallies.items()}, self.sample)
 
     def linear(self, *names: str, rounding: float | None = None) -> Linear:
-        """The shares of one question, or of the cells of two; see `linear`. Raises EstimateError."""
+        """Returns the shares of one question, or of the cells of two; see `linear`. Raises EstimateError."""
         key = (*names, rounding)
-        if key not in self._found:
-            self._found[key] = linear(self.design, [self.tallies[group] for group in self.design.groups], names, rounding)
-        return self._found[key]
+        if key not in self._estimates:
+            self._estimates[key] = linear(self.design, [self.tallies[group] for group in self.design.groups], names, rounding)
+        return self._estimates[key]
 
     @cached_property
-    def _found(self) -> dict[tuple[str | float | None, ...], Linear]:
+    def _estimates(self) -> dict[tuple[str | float | None, ...], Linear]:
         return {}
 
     @property
     def origin(self) -> Origin:
-        """Whose reports these are, and the clusters that were drawn."""
+        """The origin of the figures: these reports, and the clusters that were drawn."""
         name = self.sample.clusters
         clusters = frozenset(f"{name} {self.sample.value(name, group)}" for group, tally in self.tallies.items() if name and tally.n)
         return Origin(counts.people_of(self.tally), self.survey.digest, clusters=clusters)
 
     def takes_as_known(self, question: str) -> bool:
-        """Whether this question's shares are margins of the sample, and so no estimates."""
+        """Returns whether this question's shares are margins of the sample, and so no estimates."""
         return self.sample.question == question
 
     def about(self, interval: Interval) -> Interval:
-        """The interval with the degrees of freedom of the sample's errors. Raises EstimateError unless its target is the population."""
+        """Returns the interval with the degrees of freedom of the sample's errors.
+
+        Raises EstimateError unless its target is the population.
+        """
         if interval.target != "population":
             raise EstimateError("target must be population where a sample says how people were drawn from it, got respondents")
         return replace(interval, df=self.design.df, wider=self.design.wider) if self.tally.n else interval
 
     @property
     def words(self) -> str:
-        """What the figures assume, in a line."""
+        """The assumptions of the figures, in one line."""
         return self.design.words if self.tally.n else ""
 
 
-def drawn_as(survey: Survey, reports: Tally | Mapping[str, Tally], sample: Sample | None) -> Drawn | None:
-    """The reports as a sample, None where none is given. Raises EstimateError, also for tallies of no groups, and for a single tally."""
+def as_sampled(survey: Survey, reports: Tally | Mapping[str, Tally], sample: Sample | None) -> SampledReports | None:
+    """Returns the reports with their sampling design, or None without a sample.
+
+    Raises:
+        EstimateError: A sample comes with a single tally, or the tallies are not of the survey's groups.
+    """
     if sample is not None and isinstance(reports, Tally):
         raise EstimateError("a sample needs the tally of each group, in a mapping, got one tally")
     if sample is None and not isinstance(reports, Tally):
         require_groups(survey, reports)
-    return None if sample is None or isinstance(reports, Tally) else Drawn(survey, reports, sample)
+    return None if sample is None or isinstance(reports, Tally) else SampledReports(survey, reports, sample)
 
 
 def require_groups(survey: Survey, tallies: Mapping[str, Tally]) -> None:
-    """Raises EstimateError unless each is the tally of one of the survey's groups."""
+    """Requires that each tally is of one of the survey's groups, and that there is at least one.
+
+    Raises:
+        EstimateError: A tally is of no group.
+    """
     if not survey.groups or not tallies or not set(tallies) <= set(survey.groups):
-        raise EstimateError(f"tallies by group must be those of groups of survey {survey.id}, at least one, and of nothing else")
+        raise EstimateError(f"tallies by group must name groups of survey {survey.id}, at least one, and nothing else")
     for tally in tallies.values():
         counts.check(survey, tally)
 
 
 def together(tallies: Mapping[str, Tally]) -> Tally:
-    """The tally of all of them."""
+    """Returns the sum of the tallies."""
     return counts.summed(tallies.values())
