@@ -29,7 +29,7 @@ SLOWED = """
 import sys, time
 from deniable_server.operate.cli import main
 from deniable_server.store.sql import writer
-from deniable_server.store.sql.incoming import Arrivals
+from deniable_server.store.sql.incoming import IncomingQueue
 from deniable_server.store.sqlite.file import File
 def alone(self, arrival):
     self._writer.begin(lambda connection: self._admit(connection, [arrival])[0]).add_done_callback(lambda done: arrival.tell(done.result()))
@@ -39,7 +39,7 @@ def slowed(self, connection):
     time.sleep(0.004)
 File.commit = slowed
 if sys.argv.pop(1) == "alone":
-    Arrivals.add, writer.MOST_JOBS = alone, 1
+    IncomingQueue.add, writer.MOST_JOBS = alone, 1
 main()
 """
 RUNTIME = (

@@ -9,7 +9,7 @@ from werkzeug.exceptions import Forbidden, Unauthorized
 from deniable_server.access import api_keys
 from deniable_server.context import current_store
 from deniable_server.identity.passwords import current_passwords
-from deniable_server.store.accounts import Key
+from deniable_server.store.accounts import ApiKey
 from deniable_server.store.roles import Role
 from deniable_server.web.rate_limiter import TooManyError
 
@@ -26,7 +26,7 @@ def refuse_other_types() -> None:
         abort(415, "the body must be JSON, with Content-Type: application/json")
 
 
-def key_for(scope: str, survey_id: str | None) -> Key | None:
+def key_for(scope: str, survey_id: str | None) -> ApiKey | None:
     """The key that came with the request, if one did. Aborts with 401 for one that is none, with 403 for one that is for something else.
 
     survey_id: None for what is of no survey.
@@ -64,7 +64,7 @@ def seen() -> list[str]:
     return [each.survey.id for each in store.surveys.all()] if key.survey is None else [key.survey]
 
 
-def _key() -> Key | None:
+def _key() -> ApiKey | None:
     """The key that came with the request, if one did. Aborts with 401 for one that is none."""
     sent = request.authorization
     if sent is None or sent.type != "bearer":

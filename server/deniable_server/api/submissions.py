@@ -9,7 +9,7 @@ from flask import Response, jsonify
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server.api.callers import key_needed
-from deniable_server.store.accounts import Key
+from deniable_server.store.accounts import ApiKey
 from deniable_server.store.errors import UnavailableError, busy
 from deniable_server.store.protocol import WAIT_SECONDS, Store, TakeBack, Tell
 from deniable_server.web.errors import DigestError
@@ -24,13 +24,13 @@ def most_bytes(survey: Survey, count: int) -> int:
     return 1024 + 12 * label + -(-4 * survey.record.bytes * count // 3)
 
 
-def check_length(survey: Survey, length: int, key: Key | None) -> None:
+def check_length(survey: Survey, length: int, key: ApiKey | None) -> None:
     """Before a body is read: it has the size of one record, or comes with a key. Raises Unauthorized, which says how to get one."""
     if key is None and length > most_bytes(survey, 1):
         raise key_needed("the body must have the size of one record without a key with the scope submit")
 
 
-def read(survey: Survey, body: bytes, key: Key | None) -> Submission:
+def read(survey: Survey, body: bytes, key: ApiKey | None) -> Submission:
     """Returns the submission in a body, if the survey takes it with this key, or without one.
 
     Who perturbed the records follows from the key: with one it was an organisation, or people by hand; never without one.

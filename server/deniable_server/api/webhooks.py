@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from deniable_server.results.progress import progress_of
 from deniable_server.store.life import LEAST
 from deniable_server.store.protocol import Store
-from deniable_server.store.webhooks import EVENTS, Told, Webhook
+from deniable_server.store.webhooks import EVENTS, ReceiverState, Webhook
 
 LONGEST = 1000
 _PREFIX = "whsec_"
@@ -28,7 +28,7 @@ def make(store: Store, survey_id: str, url: str, events: Collection[str]) -> tup
     check_url(url)
     if not events or not set(events) <= set(EVENTS):
         raise ValueError(f"events must be some of {', '.join(EVENTS)}")
-    told = seen(store, survey_id, Told(True, False, 0))
+    told = seen(store, survey_id, ReceiverState(True, False, 0))
     secret = secrets.token_bytes(32)
     ordered = tuple(event for event in EVENTS if event in events)
     webhook = Webhook(f"wh_{secrets.token_hex(8)}", survey_id, url, ordered, datetime.now(UTC).date().isoformat())
@@ -49,12 +49,12 @@ def check_url(url: str) -> None:
         raise ValueError("url must begin with https://, or with http:// for this machine itself")
 
 
-def seen(store: Store, survey_id: str, before: Told) -> Told:
+def seen(store: Store, survey_id: str, before: ReceiverState) -> ReceiverState:
     """What a receiver who knows `before` may know now. Raises UnknownSurveyError."""
     published = store.surveys.published(survey_id)
     found = progress_of(store, published, store.life.settings(survey_id))
     n = sum(span.n for span in store.life.spans(survey_id))
-    return Told(published.is_open, found.reached, n if abs(n - before.n) >= LEAST else before.n)
+    return ReceiverState(published.is_open, found.reached, n if abs(n - before.n) >= LEAST else before.n)
 
 
 def _is_this_machine(host: str) -> bool:

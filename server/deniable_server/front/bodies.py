@@ -90,8 +90,8 @@ class Bodies:
                     self._deadlines.discard(deadline)
         except TimeoutError:
             if self._stopping:
-                raise ServiceUnavailable("the server is about to stop; nothing was kept, send the same again later") from None
-            raise RequestTimeout(f"the body must arrive {_PACE}; nothing was kept, send the same again") from None
+                raise ServiceUnavailable("the server is about to stop; nothing was stored, send the same again later") from None
+            raise RequestTimeout(f"the body must arrive {_PACE}; nothing was stored, send the same again") from None
         except (asyncio.CancelledError, RSGIProtocolClosed, RSGIProtocolError):  # granian's ways to say that the client is gone
             raise BadRequest("the body must be sent to its end") from None
         if length is not None and len(whole) != length:
@@ -102,7 +102,7 @@ class Bodies:
     def room(self, size: int) -> Iterator[None]:
         """Keeps room for a large body, until it was handled. Raises ServiceUnavailable where there is none."""
         if size > self._room:
-            raise ServiceUnavailable("the server holds too many large bodies now; nothing was kept, send the same again later")
+            raise ServiceUnavailable("the server holds too many large bodies now; nothing was stored, send the same again later")
         self._room -= size
         try:
             yield

@@ -11,7 +11,7 @@ from deniable.errors import EstimateError
 from deniable_server.api.webhooks import seen
 from deniable_server.operate import logs
 from deniable_server.store.protocol import Store
-from deniable_server.store.webhooks import Message, Told, Webhook
+from deniable_server.store.webhooks import Message, ReceiverState, Webhook
 
 logger = logging.getLogger(logs.OWN)
 
@@ -36,7 +36,7 @@ def note(store: Store, today: str, moment: int) -> None:
             store.webhooks.tell(webhook.id, before, now, messages)
 
 
-def _news(webhook: Webhook, before: Told, now: Told) -> Iterator[tuple[str, dict[str, int]]]:
+def _news(webhook: Webhook, before: ReceiverState, now: ReceiverState) -> Iterator[tuple[str, dict[str, int]]]:
     """The events that a webhook is for, and what is said besides. A number stands in the daily count alone."""
     happened: dict[str, dict[str, int] | None] = {
         "survey.closed": {} if before.is_open and not now.is_open else None,

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from deniable.errors import DeniableError
 from deniable_server.config import copy_key, key_file
 from deniable_server.store import open_store
-from deniable_server.store.audit import BEGINNING, Act, Entry
+from deniable_server.store.audit import BEGINNING, Act, AuditEntry
 from deniable_server.store.protocol import Published, Store
 from deniable_server.store.roles import Role
 
@@ -45,7 +45,7 @@ def _states(store: Store, published: Published) -> list[str]:
     return [state, *(f"{words} {value}" for words, value in days.items() if value is not None)]
 
 
-def log_in(path: Path) -> list[Entry]:
+def log_in(path: Path) -> list[AuditEntry]:
     """Returns the entries of a log that `audit show --json` printed, the newest last.
 
     Raises:
@@ -63,7 +63,7 @@ class Later:
     more of these, which could not be read.
     """
 
-    entries: Sequence[Entry] = ()
+    entries: Sequence[AuditEntry] = ()
     withdrawn: Sequence[bytes] = ()
     spent: Sequence[tuple[str, bytes]] = ()
     sealed: bool = False
@@ -135,7 +135,7 @@ def _used_codes(old: sqlite3.Connection, path: Path) -> list[tuple[str, bytes]]:
             return store.access.used()
 
 
-def _after(store: Store, entries: Sequence[Entry]) -> list[Entry]:
+def _after(store: Store, entries: Sequence[AuditEntry]) -> list[AuditEntry]:
     """The entries behind the last one of the backup."""
     if not entries:
         return []
@@ -147,11 +147,11 @@ def _after(store: Store, entries: Sequence[Entry]) -> list[Entry]:
     return later
 
 
-def _chained(texts: Iterable[str]) -> list[Entry]:
-    entries: list[Entry] = []
+def _chained(texts: Iterable[str]) -> list[AuditEntry]:
+    entries: list[AuditEntry] = []
     for number, text in enumerate((text for text in texts if text.strip()), 1):
         try:
-            entries.append(Entry.of(text))
+            entries.append(AuditEntry.of(text))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ValueError(f"entry {number} of the log must be a line that `audit show --json` printed") from None
         if len(entries) > 1 and entries[-1].previous != entries[-2].hash:

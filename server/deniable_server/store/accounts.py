@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True)
-class Key:
+class ApiKey:
     """An API key: what it may do, and where.
 
     Attributes:
@@ -75,7 +75,7 @@ class Accounts(Protocol):
             The numbers of sessions and of links.
         """
 
-    def add_key(self, key: Key, key_hash: bytes) -> None:
+    def add_key(self, key: ApiKey, key_hash: bytes) -> None:
         """Stores an API key.
 
         Raises:
@@ -83,10 +83,10 @@ class Accounts(Protocol):
             UnknownSurveyError: Its survey is not published.
         """
 
-    def key(self, key_hash: bytes) -> Key | None:
+    def key(self, key_hash: bytes) -> ApiKey | None:
         """Returns the API key with this hash, or None."""
 
-    def all_keys(self) -> list[Key]:
+    def all_keys(self) -> list[ApiKey]:
         """Returns all API keys, sorted by name."""
 
     def remove_key(self, name: str, survey: str | None = None) -> bool:

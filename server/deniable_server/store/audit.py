@@ -41,7 +41,7 @@ class Act:
 
 
 @dataclass(frozen=True)
-class Entry:
+class AuditEntry:
     """An act in the audit log. `number` counts from 1; `previous` and `hash` are hex digits."""
 
     number: int
@@ -59,7 +59,7 @@ class Entry:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @classmethod
-    def of(cls, text: str) -> Entry:
+    def of(cls, text: str) -> AuditEntry:
         """Parses an entry.
 
         Raises:
@@ -70,7 +70,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Checked:
+class LogCheck:
     """Result of verifying the audit log.
 
     Attributes:
@@ -90,7 +90,7 @@ class Audit(Protocol):
     Both methods are safe to call from several threads. Raises UnavailableError.
     """
 
-    def entries(self, before: int | None = None, most: int | None = None) -> list[Entry]:
+    def entries(self, before: int | None = None, most: int | None = None) -> list[AuditEntry]:
         """Returns entries, the newest first.
 
         Args:
@@ -101,7 +101,7 @@ class Audit(Protocol):
             UnavailableError: A stored text is not an entry.
         """
 
-    def verify(self, noted: str | None = None) -> Checked:
+    def verify(self, noted: str | None = None) -> LogCheck:
         """Verifies every entry. `noted` is a hash noted earlier, which one of the entries must still have."""
 
 
@@ -125,7 +125,7 @@ def doing(act: str, on: str, detail: str = "", who: str | None = None) -> Act:
     return Act(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), who or _actor.get(), act, on, detail)
 
 
-def check(rows: Iterable[tuple[int, str, str]], stored: tuple[int, str], noted: str | None = None) -> Checked:
+def check(rows: Iterable[tuple[int, str, str]], stored: tuple[int, str], noted: str | None = None) -> LogCheck:
     """Verifies the hash chain of an audit log.
 
     Args:
@@ -138,7 +138,7 @@ def check(rows: Iterable[tuple[int, str, str]], stored: tuple[int, str], noted: 
     for number, text, digest in rows:
         count += 1
         if number != count:
-            return Checked(count - 1, head, (*faults, f"entry {count} is missing: entry {number} follows {count - 1}"))
+            return LogCheck(count - 1, head, (*faults, f"entry {count} is missing: entry {number} follows {count - 1}"))
         if hashlib.sha256(text.encode()).hexdigest() != digest:
             faults.append(f"entry {number} was changed: its text has another hash")
         faults += [f"entry {number} {fault}" for fault in _misfits(number, text, head)]
@@ -147,12 +147,12 @@ def check(rows: Iterable[tuple[int, str, str]], stored: tuple[int, str], noted: 
         faults.append(f"entries at the end are missing or new: there must be {stored[0]} with the head {stored[1]}, got {count}")
     if not is_noted:
         faults.append("no entry has the noted hash: the log was cut or rewritten")
-    return Checked(count, head, tuple(faults))
+    return LogCheck(count, head, tuple(faults))
 
 
 def _misfits(number: int, text: str, previous: str) -> list[str]:
     try:
-        entry = Entry.of(text)
+        entry = AuditEntry.of(text)
     except (ValueError, KeyError, TypeError, AttributeError):
         return ["cannot be read"]
     wrong = ["was moved: its text has another number"] if entry.number != number else []

@@ -19,7 +19,7 @@ BEGINNING = 10_000
 
 
 @dataclass(frozen=True)
-class Head:
+class DraftHead:
     """A draft as lists show it. `beginning` is its first characters, as many as fit in BEGINNING bytes."""
 
     id: str
@@ -43,9 +43,9 @@ class Draft:
         return hashlib.sha256(self.text.encode()).hexdigest()[:32]
 
     @property
-    def head(self) -> Head:
+    def head(self) -> DraftHead:
         """The draft as lists show it."""
-        return Head(self.id, self.author, beginning(self.text.encode()), self.changed_on)
+        return DraftHead(self.id, self.author, beginning(self.text.encode()), self.changed_on)
 
 
 def beginning(text: bytes) -> str:
@@ -69,7 +69,7 @@ class Drafts(Protocol):
     def draft(self, draft_id: str) -> Draft:
         """Returns the draft with this id. Raises UnknownDraftError if there is none."""
 
-    def listed(self, author: str) -> list[Head]:
+    def listed(self, author: str) -> list[DraftHead]:
         """Returns one person's drafts, sorted by id; for an empty name, those of removed accounts."""
 
     def save(self, draft_id: str, text: str, before: str) -> Draft:

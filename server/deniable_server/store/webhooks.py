@@ -18,7 +18,7 @@ MOST = 10
 
 
 @dataclass(frozen=True)
-class Told:
+class ReceiverState:
     """What a webhook's receiver knows: whether the survey is open, whether its target precision is reached, and the number of records."""
 
     is_open: bool
@@ -65,7 +65,7 @@ class Webhooks(Protocol):
     Writing raises FullError and UnavailableError, reading UnavailableError.
     """
 
-    def add(self, webhook: Webhook, secret: bytes, told: Told) -> None:
+    def add(self, webhook: Webhook, secret: bytes, told: ReceiverState) -> None:
         """Stores a webhook and its secret, encrypted with the server's key.
 
         Raises:
@@ -76,7 +76,7 @@ class Webhooks(Protocol):
     def of_survey(self, survey_id: str) -> list[Webhook]:
         """Returns the webhooks of a survey, sorted by id."""
 
-    def all(self) -> list[tuple[Webhook, Told]]:
+    def all(self) -> list[tuple[Webhook, ReceiverState]]:
         """Returns all webhooks, sorted by id, each with what its receiver knows."""
 
     def secret(self, webhook_id: str) -> bytes | None:
@@ -85,7 +85,7 @@ class Webhooks(Protocol):
     def remove(self, survey_id: str, webhook_id: str) -> bool:
         """Removes a webhook of a survey and its queued messages. Returns whether there was one."""
 
-    def tell(self, webhook_id: str, before: Told, now: Told, messages: Sequence[Message]) -> bool:
+    def tell(self, webhook_id: str, before: ReceiverState, now: ReceiverState, messages: Sequence[Message]) -> bool:
         """Queues messages and stores what their receiver will know, in one transaction.
 
         Returns:

@@ -229,7 +229,7 @@ def test_who_waits_too_long_for_the_writer_is_told_so_and_nothing_is_kept(
         reply = send(front, one.to_json())
     told = json.loads(reply[2])
     assert (reply[0], told["rule"], dict(reply[1])["Retry-After"]) == (503, "unavailable", "2")
-    assert "the server's database is busy; nothing was kept" in told["detail"]
+    assert "the server's database is busy; nothing was stored" in told["detail"]
     store.surveys.set_open("study", False)
     assert count_of(store, "study") == 0
 
@@ -282,7 +282,7 @@ def test_when_too_many_large_ones_wait_the_next_are_told_to_come_back_and_each_k
     replies = asyncio.run(crowd())
     again = [body for body, reply in zip(bodies, replies, strict=True) if reply[0] == 503]
     assert sorted(reply[0] for reply in replies) == [200] * 5 + [503] * 4
-    assert all("nothing was kept" in reply[2].decode() and dict(reply[1])["Retry-After"] == "2" for reply in replies if reply[0] == 503)
+    assert all("nothing was stored" in reply[2].decode() and dict(reply[1])["Retry-After"] == "2" for reply in replies if reply[0] == 503)
     assert [send(front, body, head=head)[0] for body in again] == [200] * 4
     store.surveys.set_open("study", False)
     assert recount_of(store, "study").n == count_of(store, "study") == 90_000

@@ -190,7 +190,7 @@ def test_days_on_which_records_came_would_show_it(
 ) -> None:
     add = intake.Intake.add
 
-    def noted(self: intake.Intake, place: intake.Place, *given: object) -> None:
+    def noted(self: intake.Intake, place: intake.PartKey, *given: object) -> None:
         add(self, place, *given)  # type: ignore[arg-type]
         day = int(clock.today()[-2:])
         arrived[day] = arrived.get(day, 0) + 1

@@ -26,7 +26,7 @@ from deniable_server.store.reserved import is_reserved
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.intake import Intake, reseal
 from deniable_server.store.sql.sealing import Seal
-from deniable_server.store.sql.vacuum import Rewriting
+from deniable_server.store.sql.vacuum import VacuumScheduler
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 
 SMALL_BYTES = 8 << 20  # submissions up to here are written anew after each batch: xmin and ctid show which came last
@@ -37,7 +37,7 @@ _PROOF = "proof of the key"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
-class Server:
+class PostgresServer:
     """The database at `url`, called `name` in messages; its tables are made or migrated, and the key at `key` is made if it is not there.
 
     connections: to the database at a time, at most. Raises UnavailableError where it cannot be reached or used, is set so that a promise
@@ -59,7 +59,7 @@ class Server:
                 schema.migrate(connection)
                 self._prove(connection)
                 (due,) = connection.execute("SELECT due FROM deniable").fetchone()
-            self.rewriting = Rewriting(self.rewrite)
+            self.rewriting = VacuumScheduler(self.rewrite)
             self.intake = Intake(self.seal, self._released, self.changed, _version)
             self.writer = Writer(self, self.intake)
         except psycopg.ProgrammingError as error:
@@ -223,7 +223,7 @@ class Server:
         self.seal.open(connection.execute("SELECT proof FROM deniable").fetchone()[0], _PROOF)
 
 
-class ReadServer(Server):
+class ReadOnlyPostgresServer(PostgresServer):
     """The same database as another process writes to: nothing is written here, and nothing is kept of what waits."""
 
     def __init__(self, url: str, name: str, key: Path) -> None:
@@ -262,8 +262,8 @@ def _pool(url: str, most: int) -> ConnectionPool[psycopg.Connection[Any]]:
 def explain(error: Exception) -> StoreError:
     """What an error of the database means to whoever sent the request."""
     if isinstance(error, errors.DiskFull):
-        return FullError("the server's disk is full; nothing was kept, send the same again later")
-    return UnavailableError("the server's database cannot be used now; nothing was kept, send the same again later")
+        return FullError("the server's disk is full; nothing was stored, send the same again later")
+    return UnavailableError("the server's database cannot be used now; nothing was stored, send the same again later")
 
 
 def _line(error: psycopg.Error) -> str:

@@ -12,7 +12,7 @@ from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.published import find
 
 
-class AccessShelf:
+class SqlAccess:
     """Implements `Access`."""
 
     def __init__(self, database: Database) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from deniable_server.store.accounts import Key
+from deniable_server.store.accounts import ApiKey
 from deniable_server.store.audit import Act, doing
 from deniable_server.store.errors import ConflictError, LastError, UnknownSurveyError
 from deniable_server.store.sql.audit import append
@@ -15,7 +15,7 @@ from deniable_server.store.sql.people import keep_an_operator
 from deniable_server.store.sql.roles import only_owner_of
 
 
-class AccountShelf:
+class SqlAccounts:
     """Implements `Accounts`."""
 
     def __init__(self, database: Database) -> None:
@@ -95,7 +95,7 @@ class AccountShelf:
 
         return self._database.writer.run(work)
 
-    def add_key(self, key: Key, key_hash: bytes) -> None:
+    def add_key(self, key: ApiKey, key_hash: bytes) -> None:
         """Stores an API key under a new name."""
         did = doing("key.make", key.name, f"{' '.join(key.scopes)} for {key.survey or 'all surveys'}")
 
@@ -110,12 +110,12 @@ class AccountShelf:
 
         self._database.writer.run(work)
 
-    def key(self, key_hash: bytes) -> Key | None:
+    def key(self, key_hash: bytes) -> ApiKey | None:
         """Returns the API key with this hash."""
         row = self._one(f"{_KEYS} WHERE hash = ?", key_hash)
         return None if row is None else _key(row)
 
-    def all_keys(self) -> list[Key]:
+    def all_keys(self) -> list[ApiKey]:
         """Returns all API keys, sorted by name."""
         with self._database.reading() as connection:
             return [_key(row) for row in connection.execute(f"{_KEYS} ORDER BY name").fetchall()]
@@ -147,6 +147,6 @@ def _noted(connection: Connection, did: Act, statement: str, *values: Any) -> bo
 _KEYS = "SELECT name, scopes, survey, made_on FROM keys"
 
 
-def _key(row: Sequence[Any]) -> Key:
+def _key(row: Sequence[Any]) -> ApiKey:
     name, scopes, survey, made_on = row
-    return Key(name, tuple(scopes.split()), survey, made_on)
+    return ApiKey(name, tuple(scopes.split()), survey, made_on)

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from deniable_server.store.audit import BEGINNING, Act, Checked, Entry, check
+from deniable_server.store.audit import BEGINNING, Act, AuditEntry, LogCheck, check
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 
 
-class AuditShelf:
+class SqlAudit:
     """Implements `Audit`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def entries(self, before: int | None = None, most: int | None = None) -> list[Entry]:
+    def entries(self, before: int | None = None, most: int | None = None) -> list[AuditEntry]:
         """Returns entries of the log, the newest first."""
         query = "SELECT entry FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?"
         with self._database.reading() as connection:
             rows = connection.execute(query, [before or 1 << 62, 1 << 62 if most is None else most]).fetchall()
         try:
-            return [Entry.of(text) for (text,) in rows]
+            return [AuditEntry.of(text) for (text,) in rows]
         except (ValueError, KeyError, TypeError, AttributeError):
             raise UnavailableError("the audit log has an unreadable entry; run `deniable-server audit verify` to find it") from None
 
-    def verify(self, noted: str | None = None) -> Checked:
+    def verify(self, noted: str | None = None) -> LogCheck:
         """Verifies the log's hash chain against its separately stored head."""
         with self._database.scanning() as connection:
             stored = _head(connection)
@@ -35,7 +35,7 @@ class AuditShelf:
 def append(connection: Connection, did: Act) -> None:
     """Appends an act to the log, in the writer's turn and in the transaction of the act."""
     count, head = _head(connection)
-    entry = Entry(count + 1, did, head)
+    entry = AuditEntry(count + 1, did, head)
     connection.execute("INSERT INTO audit VALUES (?, ?, ?)", [entry.number, entry.text, entry.hash])
     connection.execute("DELETE FROM audit_head")
     connection.execute("INSERT INTO audit_head VALUES (?, ?)", [entry.number, entry.hash])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from deniable_server.store.drafts import BEGINNING, MISSING, MOST, Draft, Head, beginning
+from deniable_server.store.drafts import BEGINNING, MISSING, MOST, Draft, DraftHead, beginning
 from deniable_server.store.errors import ConflictError, TooManyDraftsError, UnknownDraftError
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
@@ -17,7 +17,7 @@ _LISTED = "SELECT id, author, substr(text, 1, ?), changed_on FROM drafts WHERE a
 _COUNT = "SELECT count(*) FROM drafts WHERE author = ?"
 
 
-class DraftShelf:
+class SqlDrafts:
     """Implements `Drafts`."""
 
     def __init__(self, database: Database) -> None:
@@ -41,11 +41,11 @@ class DraftShelf:
         with self._database.reading() as connection:
             return _find(connection, draft_id)
 
-    def listed(self, author: str) -> list[Head]:
+    def listed(self, author: str) -> list[DraftHead]:
         """Returns one person's drafts, sorted by id."""
         with self._database.reading() as connection:
             rows = connection.execute(_LISTED, [BEGINNING, author]).fetchall()
-        return [Head(draft_id, owner, beginning(bytes(text or b"")), changed_on) for draft_id, owner, text, changed_on in rows]
+        return [DraftHead(draft_id, owner, beginning(bytes(text or b"")), changed_on) for draft_id, owner, text, changed_on in rows]
 
     def save(self, draft_id: str, text: str, before: str) -> Draft:
         """Replaces a draft's text, if nobody can have changed it meanwhile."""

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from deniable_server.store.sql import parts
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.intake import Place
+from deniable_server.store.sql.intake import PartKey
 
 MOST = 512  # ids in one statement
 
 
-class Known(NamedTuple):
+class StoredCopies(NamedTuple):
     """What the database has for incoming submissions.
 
     Attributes:
@@ -25,11 +25,11 @@ class Known(NamedTuple):
     """
 
     states: dict[str, int]
-    stored: dict[bytes, tuple[Place, bytes]]
+    stored: dict[bytes, tuple[PartKey, bytes]]
     withdrawn: set[bytes]
 
 
-def look_up(connection: Connection, survey_ids: Collection[str], submission_ids: Collection[bytes]) -> Known:
+def look_up(connection: Connection, survey_ids: Collection[str], submission_ids: Collection[bytes]) -> StoredCopies:
     """Returns what the database has for some surveys and submissions."""
     states = {id_: state for some in _some(survey_ids) for id_, state in connection.execute(_STATES.format(_marks(some)), some)}
     stored, withdrawn = {}, set()
@@ -38,8 +38,8 @@ def look_up(connection: Connection, survey_ids: Collection[str], submission_ids:
             if survey is None:
                 withdrawn.add(bytes(id_))
             else:
-                stored[bytes(id_)] = Place(survey, parts.part(label, mode)), bytes(reports)
-    return Known(states, stored, withdrawn)
+                stored[bytes(id_)] = PartKey(survey, parts.part(label, mode)), bytes(reports)
+    return StoredCopies(states, stored, withdrawn)
 
 
 _STATES = "SELECT id, is_open FROM surveys WHERE id IN ({})"

@@ -13,7 +13,7 @@ from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.people import require_account
 
 
-class FactorShelf:
+class SqlFactors:
     """Implements `Factors`."""
 
     def __init__(self, database: Database) -> None:

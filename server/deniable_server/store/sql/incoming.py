@@ -20,7 +20,7 @@ from deniable_server.store.sql.writer import Writer
 
 
 @dataclass(slots=True, eq=False)
-class Arrival:
+class IncomingSubmission:
     """A submission to a survey, and the callback for its outcome. A callback, since a future for each would take 3 us more."""
 
     survey: str
@@ -30,10 +30,10 @@ class Arrival:
 
 LONGEST = 0.005  # seconds
 
-Admit = Callable[[Connection, Sequence[Arrival]], list[bool | StoreError]]
+Admit = Callable[[Connection, Sequence[IncomingSubmission]], list[bool | StoreError]]
 
 
-class Arrivals:
+class IncomingQueue:
     """The queue.
 
     Args:
@@ -43,11 +43,11 @@ class Arrivals:
 
     def __init__(self, writer: Writer, admit: Admit) -> None:
         self._writer, self._admit = writer, admit
-        self._waiting: list[Arrival] = []
+        self._waiting: list[IncomingSubmission] = []
         self._lock = threading.Condition()
         self._last, self._took = 1, 0.0  # of the last commit: how many came, and seconds
 
-    def add(self, arrival: Arrival) -> None:
+    def add(self, arrival: IncomingSubmission) -> None:
         """Queues a submission. Its callback is called in the writer's thread once the outcome is durable, or the commit has failed."""
         with self._lock:
             self._waiting.append(arrival)
@@ -57,7 +57,7 @@ class Arrivals:
         if number == 1:
             self._ask_for_a_turn()
 
-    def take_back(self, arrival: Arrival) -> bool:
+    def take_back(self, arrival: IncomingSubmission) -> bool:
         """Removes a submission from the queue. Returns whether it was still there; then its callback is not called."""
         with self._lock:
             if arrival not in self._waiting:
@@ -71,7 +71,7 @@ class Arrivals:
             self._lock.wait_for(lambda: len(self._waiting) >= self._last, min(self._took, LONGEST))
 
     def _ask_for_a_turn(self) -> None:
-        batch: list[Arrival] = []
+        batch: list[IncomingSubmission] = []
         begun = 0.0
 
         def work(connection: Connection) -> list[bool | StoreError]:
@@ -97,7 +97,7 @@ class Arrivals:
             for each in self._take():
                 each.tell(error)
 
-    def _take(self) -> list[Arrival]:
+    def _take(self) -> list[IncomingSubmission]:
         """Empties the queue and returns its submissions; they can no longer be cancelled."""
         with self._lock:
             waiting, self._waiting = self._waiting, []

@@ -23,7 +23,7 @@ from deniable_server.store.sql.settings import close_if_full
 from deniable_server.store.sql.waiting import Records, Waiting
 
 
-class Place(NamedTuple):
+class PartKey(NamedTuple):
     """A part of a survey, with the survey's id."""
 
     survey: str
@@ -49,10 +49,10 @@ class Intake:
     ) -> None:
         self._seal, self._released, self._closed, self._version_of = seal, released, closed, version
         self._version: object = None
-        self._waiting: dict[Place, Waiting] = {}
-        self._places: dict[bytes, Place] = {}
+        self._waiting: dict[PartKey, Waiting] = {}
+        self._places: dict[bytes, PartKey] = {}
         self._codes: set[tuple[str, bytes]] = set()
-        self._touched: set[Place] = set()
+        self._touched: set[PartKey] = set()
 
     def refresh(self, connection: Connection) -> None:
         """Rereads the intake at the beginning of a transaction, if another process has written."""
@@ -72,7 +72,7 @@ class Intake:
                 self._settle(connection, place)
         self._version = self._version_of(connection)
 
-    def _settle(self, connection: Connection, place: Place) -> None:
+    def _settle(self, connection: Connection, place: PartKey) -> None:
         published = find(connection, place.survey)
         due = self._due(place, published.survey, published.is_open)
         if due:
@@ -88,7 +88,7 @@ class Intake:
         """Discards the copy in memory after a failed transaction."""
         self._version = None
 
-    def find(self, submission_id: bytes) -> tuple[Place, Records] | None:
+    def find(self, submission_id: bytes) -> tuple[PartKey, Records] | None:
         """Returns a waiting submission and its place, or None."""
         place = self._places.get(submission_id)
         return (place, self._waiting[place].arrived[submission_id]) if place else None
@@ -97,7 +97,7 @@ class Intake:
         """Returns whether the code with this hash came with a waiting submission, or with one withdrawn while it waited."""
         return (survey_id, code) in self._codes
 
-    def add(self, place: Place, submission_id: bytes, records: Records, code: bytes | None) -> None:
+    def add(self, place: PartKey, submission_id: bytes, records: Records, code: bytes | None) -> None:
         """Adds a submission, and the hash of its invitation code."""
         waiting = self._touch(place)
         waiting.arrived[submission_id] = records
@@ -110,7 +110,7 @@ class Intake:
         """Erases a waiting submission; its code stays used."""
         del self._touch(self._places.pop(submission_id)).arrived[submission_id]
 
-    def take_out(self, place: Place, records: Records) -> None:
+    def take_out(self, place: PartKey, records: Records) -> None:
         """Adds records that are erased already and must leave the counts."""
         self._touch(place).withdrawn.append(records)
 
@@ -138,20 +138,20 @@ class Intake:
         All at once, since space that grew when a submission arrived would show where it belongs.
         """
         query = "SELECT survey, label, mode, length(sealed) FROM intake"
-        there = {Place(name, parts.part(label, mode)): size for name, label, mode, size in connection.execute(query).fetchall()}
+        there = {PartKey(name, parts.part(label, mode)): size for name, label, mode, size in connection.execute(query).fetchall()}
         for row in connection.execute(f"SELECT {COLUMNS} FROM surveys").fetchall():  # noqa: S608 - our own constant
             survey = published_of(row).survey
             room = len(self._seal.close(layout.pack(survey, Waiting()), ""))
             for part in _parts(survey):
-                place = Place(survey.id, part)
+                place = PartKey(survey.id, part)
                 if there.get(place) != room:
                     self._write(connection, survey, part, self._waiting.get(place, Waiting()))
 
-    def _touch(self, place: Place) -> Waiting:
+    def _touch(self, place: PartKey) -> Waiting:
         self._touched.add(place)
         return self._waiting.setdefault(place, Waiting())
 
-    def _due(self, place: Place, survey: Survey, is_open: bool) -> Waiting | None:
+    def _due(self, place: PartKey, survey: Survey, is_open: bool) -> Waiting | None:
         """Takes out what must be counted now: what `batches` selects, or everything if the survey is closed; None if nothing is due."""
         waiting = self._waiting[place]
         if is_open:
@@ -166,11 +166,11 @@ class Intake:
 
     def _write(self, connection: Connection, survey: Survey, part: Part, waiting: Waiting) -> None:
         if survey.batch > 1:
-            sealed = self._seal.close(layout.pack(survey, waiting), _name(Place(survey.id, part)))
+            sealed = self._seal.close(layout.pack(survey, waiting), _name(PartKey(survey.id, part)))
             connection.execute(_KEEP, [survey.id, *parts.row(part), sealed])
 
 
-def read(connection: Connection, seal: Seal) -> Iterator[tuple[Place, Waiting]]:
+def read(connection: Connection, seal: Seal) -> Iterator[tuple[PartKey, Waiting]]:
     """Yields what waits, by part. Raises UnavailableError if the key is another one."""
     rows = connection.execute("SELECT survey, label, mode, sealed FROM intake ORDER BY survey").fetchall()
     for name, of_one in groupby(rows, lambda row: str(row[0])):
@@ -192,16 +192,16 @@ def withdrawn(connection: Connection, seal: Seal, survey: Survey, chosen: Collec
     return {place.part: waiting.withdrawn for place, waiting in opened if waiting.withdrawn}
 
 
-def _opened(survey: Survey, seal: Seal, row: Sequence[Any]) -> tuple[Place, Waiting]:
+def _opened(survey: Survey, seal: Seal, row: Sequence[Any]) -> tuple[PartKey, Waiting]:
     name, label, mode, sealed = row
-    place = Place(name, parts.part(label, mode))
+    place = PartKey(name, parts.part(label, mode))
     return place, layout.unpack(survey, seal.open(sealed, _name(place)))
 
 
 def reseal(connection: Connection, seal: Seal) -> None:
     """Encrypts everything under new nonces, so that comparing two copies of the file does not show which part changed."""
     for key, name, label, mode, sealed in connection.execute("SELECT key, survey, label, mode, sealed FROM intake").fetchall():
-        place = _name(Place(name, parts.part(label, mode)))
+        place = _name(PartKey(name, parts.part(label, mode)))
         connection.execute("UPDATE intake SET sealed = ? WHERE key = ?", [seal.close(seal.open(sealed, place), place), key])
 
 
@@ -209,7 +209,7 @@ _KEEP = """INSERT INTO intake (survey, label, mode, sealed) VALUES (?, ?, ?, ?)
 ON CONFLICT (survey, label, mode) DO UPDATE SET sealed = excluded.sealed"""
 
 
-def _name(place: Place) -> str:
+def _name(place: PartKey) -> str:
     label, mode = parts.row(place.part)
     return f"{place.survey} {mode} {label}"
 

@@ -23,7 +23,7 @@ _MARK = "INSERT INTO settings (survey, deleted_on) VALUES (?, ?) ON CONFLICT (su
 _ERASED = ("submissions", "tallies", "intake", "invitations", "unmatched", "spans")
 
 
-class LifeShelf:
+class SqlLife:
     """Implements `Life`."""
 
     def __init__(self, database: Database) -> None:

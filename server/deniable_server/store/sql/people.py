@@ -15,7 +15,7 @@ _PEOPLE = "SELECT name, operator, disabled FROM users"
 _INVITATIONS = "SELECT hash, operator, until, made_by FROM user_invitations"
 
 
-class PeopleShelf:
+class SqlPeople:
     """Implements `People`."""
 
     def __init__(self, database: Database) -> None:

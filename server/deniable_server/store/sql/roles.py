@@ -14,7 +14,7 @@ from deniable_server.store.sql.published import UNKNOWN, find
 _OWNED = "SELECT 1 FROM roles WHERE survey = ? AND role = ?"
 
 
-class RoleShelf:
+class SqlRoles:
     """Implements `Roles`."""
 
     def __init__(self, database: Database) -> None:

@@ -14,28 +14,28 @@ from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError, StoreError, UnknownSurveyError
 from deniable_server.store.protocol import TakeBack, Tell
 from deniable_server.store.sql import intake, parts, release, tallies
-from deniable_server.store.sql.access import AccessShelf
+from deniable_server.store.sql.access import SqlAccess
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
-from deniable_server.store.sql.duplicates import Known, look_up
-from deniable_server.store.sql.incoming import Arrival, Arrivals
-from deniable_server.store.sql.intake import Place
+from deniable_server.store.sql.duplicates import StoredCopies, look_up
+from deniable_server.store.sql.incoming import IncomingQueue, IncomingSubmission
+from deniable_server.store.sql.intake import PartKey
 from deniable_server.store.sql.published import CLOSED, PAUSED, UNKNOWN, find
 from deniable_server.store.sql.tallies import Counts
 from deniable_server.store.sql.waiting import Records
-from deniable_server.store.sql.wide_tallies import Scans, State
+from deniable_server.store.sql.wide_tallies import State, TallyCache
 
 UNMATCHED = 100_000  # the most withdrawals of unknown submissions that are remembered for each survey
 MANY = 64  # from so many records on, a submission is counted before the writer's turn, to keep the turn short
 
 
-class SubmissionShelf:
+class SqlSubmissions:
     """Implements `Submissions`."""
 
-    def __init__(self, database: Database, access: AccessShelf) -> None:
+    def __init__(self, database: Database, access: SqlAccess) -> None:
         self._database, self._access = database, access
-        self._scans = Scans()
-        self._arrivals = Arrivals(database.writer, self._admit)
+        self._scans = TallyCache()
+        self._arrivals = IncomingQueue(database.writer, self._admit)
 
     def add(self, survey_id: str, submission: Submission) -> bool:
         """Stores a submission in one of the writer's commits."""
@@ -48,28 +48,28 @@ class SubmissionShelf:
 
     def adding(self, survey_id: str, submission: Submission, tell: Tell) -> TakeBack:
         """Queues a single record. Returns the function that cancels it."""
-        arrival = Arrival(survey_id, submission, tell)
+        arrival = IncomingSubmission(survey_id, submission, tell)
         self._arrivals.add(arrival)
         return partial(self._arrivals.take_back, arrival)
 
-    def _admit(self, connection: Connection, arrivals: Sequence[Arrival]) -> list[bool | StoreError]:
+    def _admit(self, connection: Connection, arrivals: Sequence[IncomingSubmission]) -> list[bool | StoreError]:
         """Stores single records in the writer's turn. Returns the outcome of each."""
         lookup = look_up(connection, {each.survey for each in arrivals}, [each.submission.id for each in arrivals])
         return [self._outcome(connection, each, lookup) for each in arrivals]
 
-    def _outcome(self, connection: Connection, arrival: Arrival, lookup: Known) -> bool | StoreError:
+    def _outcome(self, connection: Connection, arrival: IncomingSubmission, lookup: StoredCopies) -> bool | StoreError:
         submission = arrival.submission
         try:
             return self._keep(connection, arrival.survey, submission, Records(submission.count, submission.reports), lookup)
         except StoreError as error:
             return error
 
-    def _keep(self, connection: Connection, survey_id: str, submission: Submission, records: Records, lookup: Known) -> bool:
+    def _keep(self, connection: Connection, survey_id: str, submission: Submission, records: Records, lookup: StoredCopies) -> bool:
         """Stores a submission in the writer's turn. `lookup` is what the database has for it; the intake is in memory."""
         state = lookup.states.get(survey_id)
         if state is None:
             raise UnknownSurveyError(UNKNOWN)
-        place = Place(survey_id, submission.part)
+        place = PartKey(survey_id, submission.part)
         waits = self._database.intake.find(submission.id)
         there = (waits[0], waits[1].reports) if waits else lookup.stored.get(submission.id)
         if there == (place, submission.reports):
@@ -165,12 +165,12 @@ class SubmissionShelf:
         """Returns the records of a submission; large ones are counted here, before the writer's turn."""
         return Records(count, reports, Counts.of(self._survey(survey_id), reports, count) if count >= MANY else None)
 
-    def _stored(self, submission_id: bytes) -> tuple[Place, Records] | None:
+    def _stored(self, submission_id: bytes) -> tuple[PartKey, Records] | None:
         """Returns a counted submission and its place, or None."""
         with self._database.reading() as connection:
             query = "SELECT survey, label, mode, count, reports FROM submissions WHERE id = ?"
             row = connection.execute(query, [submission_id]).fetchone()
-        return (Place(row[0], parts.part(row[1], row[2])), self._records(row[0], row[3], row[4])) if row else None
+        return (PartKey(row[0], parts.part(row[1], row[2])), self._records(row[0], row[3], row[4])) if row else None
 
     def _state(self, survey_id: str, chosen: Collection[Part]) -> State:
         with self._database.reading() as connection:

@@ -21,7 +21,7 @@ from deniable_server.store.sql.roles import give, role_of
 from deniable_server.store.sql.settings import settings_of
 
 
-class SurveyShelf:
+class SqlSurveys:
     """Implements `Surveys`."""
 
     def __init__(self, database: Database) -> None:

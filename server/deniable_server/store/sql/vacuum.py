@@ -16,7 +16,7 @@ PAUSE_SECONDS = 0.5
 PART = 0.02  # the largest share of the time, since nobody can write meanwhile
 
 
-class Rewriting:
+class VacuumScheduler:
     """Calls `rewrite` in a separate thread some time after `due`, once for several calls."""
 
     def __init__(self, rewrite: Callable[[], None]) -> None:

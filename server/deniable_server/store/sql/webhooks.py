@@ -11,18 +11,18 @@ from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.published import find
-from deniable_server.store.webhooks import MOST, Message, Told, Webhook
+from deniable_server.store.webhooks import MOST, Message, ReceiverState, Webhook
 
 _COLUMNS = "id, survey, url, events, made_on, failing_since"
 
 
-class WebhookShelf:
+class SqlWebhooks:
     """Implements `Webhooks`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, webhook: Webhook, secret: bytes, receiver: Told) -> None:
+    def add(self, webhook: Webhook, secret: bytes, receiver: ReceiverState) -> None:
         """Stores a webhook and its encrypted secret, if the survey has fewer than MOST."""
         did = doing("webhook.make", webhook.survey, webhook.id)
         sealed = self._database.seal.close(secret, _place(webhook.id))
@@ -43,12 +43,12 @@ class WebhookShelf:
         """Returns the webhooks of a survey, sorted by id."""
         return [webhook for webhook, _ in self.all() if webhook.survey == survey_id]
 
-    def all(self) -> list[tuple[Webhook, Told]]:
+    def all(self) -> list[tuple[Webhook, ReceiverState]]:
         """Returns all webhooks, each with what its receiver knows."""
         query = f"SELECT {_COLUMNS}, is_open, reached, n FROM webhooks ORDER BY id"  # noqa: S608 - our own constant
         with self._database.reading() as connection:
             rows = connection.execute(query).fetchall()
-        return [(_webhook(row[:6]), Told(bool(row[6]), bool(row[7]), row[8])) for row in rows]
+        return [(_webhook(row[:6]), ReceiverState(bool(row[6]), bool(row[7]), row[8])) for row in rows]
 
     def secret(self, webhook_id: str) -> bytes | None:
         """Returns the secret of a webhook, decrypted."""
@@ -69,7 +69,7 @@ class WebhookShelf:
 
         return self._database.writer.run(work)
 
-    def tell(self, webhook_id: str, before: Told, now: Told, messages: Sequence[Message]) -> bool:
+    def tell(self, webhook_id: str, before: ReceiverState, now: ReceiverState, messages: Sequence[Message]) -> bool:
         """Queues messages, if the receiver still knows what `before` says."""
         update = "UPDATE webhooks SET is_open = ?, reached = ?, n = ? WHERE id = ? AND is_open = ? AND reached = ? AND n = ?"
         rows = [[each.id, webhook_id, each.body, each.tries, each.due] for each in messages]
@@ -107,7 +107,7 @@ class WebhookShelf:
         self._database.writer.run(work)
 
 
-def _row(receiver: Told) -> list[int]:
+def _row(receiver: ReceiverState) -> list[int]:
     return [int(receiver.is_open), int(receiver.reached), receiver.n]
 
 

@@ -16,7 +16,7 @@ State = tuple[int, ...]
 _Name = tuple[str, frozenset[Part]]
 
 
-class Scans:
+class TallyCache:
     """The most recently counted tallies. A request for one that is being counted waits for it."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ BUSY_SECONDS = 2.5  # for another program to let go of the database
 ATTEMPTS = 3
 
 
-class Books(Protocol):
+class MemoryState(Protocol):
     """State in memory beside the database: read at the beginning of each commit, written at its end."""
 
     def refresh(self, connection: Connection) -> None:
@@ -80,7 +80,7 @@ class _Job:
 class Writer:
     """A thread that runs jobs on one connection."""
 
-    def __init__(self, engine: Engine, books: Books) -> None:
+    def __init__(self, engine: Engine, books: MemoryState) -> None:
         self._jobs: queue.Queue[_Job | None] = queue.Queue()
         self._engine, self._books = engine, books
         self._commits = 0  # since it was last tidied

@@ -18,7 +18,7 @@ from deniable_server.store.errors import FullError, StoreError, UnavailableError
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.intake import Intake
 from deniable_server.store.sql.sealing import Seal
-from deniable_server.store.sql.vacuum import Rewriting
+from deniable_server.store.sql.vacuum import VacuumScheduler
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 from deniable_server.store.sqlite.schema import migrate
 
@@ -27,7 +27,7 @@ TIDY_SECONDS = 0.05  # that the writer waits for readers to be gone before it cu
 _DUE = 1  # the file's user_version while it is to be written anew
 
 
-class File:
+class SqliteFile:
     """The file at `path`, which is made if it is not there, and migrated by sqlite-utils; so is the one with the key.
 
     Raises UnavailableError where there is a file that is none of ours, is damaged, or was written with another key.
@@ -52,7 +52,7 @@ class File:
             if _code(error) == sqlite3.SQLITE_BUSY:
                 raise busy() from error
             raise UnavailableError(f"the database {path.name} cannot be used: {error}") from error
-        self.rewriting = Rewriting(self.rewrite)
+        self.rewriting = VacuumScheduler(self.rewrite)
         self.intake = Intake(self.seal, self._released, self.changed, _data_version)
         self.writer = Writer(self, self.intake)
         try:
@@ -179,7 +179,7 @@ def _code(error: Exception) -> int | None:
     return None if code is None else code & 0xFF
 
 
-class ReadFile(File):
+class ReadOnlySqliteFile(SqliteFile):
     """The same file as another process has it open for writing: nothing is written here, and nothing is kept of what waits."""
 
     def __init__(self, path: Path, key: Path) -> None:
@@ -204,10 +204,10 @@ class ReadFile(File):
 def explain(error: Exception) -> StoreError:
     """What an error of the database means to whoever sent the request."""
     if _code(error) == sqlite3.SQLITE_FULL:
-        return FullError("the server's disk is full; nothing was kept, send the same again later")
+        return FullError("the server's disk is full; nothing was stored, send the same again later")
     if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return busy()
-    return UnavailableError("the server's database cannot be used now; nothing was kept, send the same again later")
+    return UnavailableError("the server's database cannot be used now; nothing was stored, send the same again later")
 
 
 def _data_version(connection: Connection) -> object:

@@ -197,7 +197,7 @@ webhooks = Migrations("deniable_server_webhooks")
 
 @webhooks(name="first")
 def addresses_and_messages(db: Database) -> None:
-    """Addresses that are told of a survey, with what they know (`webhooks.Told`); what waits to be told. due: Unix seconds."""
+    """Addresses that are told of a survey, with what they know (`webhooks.ReceiverState`); what waits to be told. due: Unix seconds."""
     for statement in (
         "CREATE TABLE webhooks (id TEXT PRIMARY KEY, survey TEXT NOT NULL REFERENCES surveys (id), url TEXT NOT NULL, "
         "events TEXT NOT NULL, made_on TEXT NOT NULL, failing_since TEXT, sealed BLOB NOT NULL, is_open INTEGER NOT NULL, "

@@ -126,7 +126,7 @@ def test_another_program_that_holds_the_file_stops_no_reader_and_writers_hear_so
         assert [bool(reading.result()) for reading in read] == [True] * 3
         assert not any(writing.done() for writing in refused)  # the readers were first, though they came last
         for writing in refused:
-            with pytest.raises(UnavailableError, match="nothing was kept"):
+            with pytest.raises(UnavailableError, match="nothing was stored"):
                 writing.result()
         program.execute("ROLLBACK")
     assert store.submissions.add("study", submissions()) is True

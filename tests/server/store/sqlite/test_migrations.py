@@ -23,7 +23,7 @@ from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store import open_store
-from deniable_server.store.accounts import Key
+from deniable_server.store.accounts import ApiKey
 from deniable_server.store.errors import ConflictError, StoreError, UnavailableError
 from deniable_server.store.people import Person
 from deniable_server.store.protocol import Store
@@ -120,8 +120,8 @@ def check(version: str, path: Path) -> None:
         assert store.people.all() == [Person("ada", True, False), Person("ben", True, False)]
         if version not in ("first", "second"):
             assert store.accounts.session_user(b"s" * 32, 200) == "ada"
-            lab = Key("lab", ("submit", "read"), None, "2026-11-20")
-            assert store.accounts.all_keys() == [Key("clinic", ("submit",), "clinics", "2026-11-21"), lab]
+            lab = ApiKey("lab", ("submit", "read"), None, "2026-11-20")
+            assert store.accounts.all_keys() == [ApiKey("clinic", ("submit",), "clinics", "2026-11-21"), lab]
             assert store.accounts.key(b"k" * 32) == lab
 
 

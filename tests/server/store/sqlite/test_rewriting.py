@@ -95,7 +95,7 @@ def test_the_file_is_rewritten_once_for_many_withdrawals_and_not_for_codes_witho
 def test_a_long_rewriting_is_followed_by_a_long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([100.0, 107.0])
     monkeypatch.setattr(vacuum, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    own = vacuum.Rewriting(lambda: None)
+    own = vacuum.VacuumScheduler(lambda: None)
     own._run()
     own.due()
     assert own._timer is not None
@@ -112,7 +112,7 @@ def test_a_rewriting_that_failed_is_due_again(monkeypatch: pytest.MonkeyPatch) -
             raise failures.pop()
         done.set()
 
-    vacuum.Rewriting(rewrite).due()
+    vacuum.VacuumScheduler(rewrite).due()
     assert done.wait(60)
 
 
