@@ -1,11 +1,11 @@
-"""The tables on PostgreSQL, and how a database of an older version gets them. A step that has been released never changes."""
+"""PostgreSQL tables and their migrations. A released step never changes."""
 
 from __future__ import annotations
 
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.sql.connection import Connection
 
-LOCK = 0x64656E6961626C65  # whoever holds it alone writes: "deniable"
+LOCK = 0x64656E6961626C65  # the advisory lock for writing: "deniable"
 ORDERED = {
     "submissions": "key",
     "tallies": "key",
@@ -29,7 +29,7 @@ ORDERED = {
     "webhooks": "id",
     "messages": "id",
 }
-"""The tables whose rows come and change one after the other, and the order in which they are written anew."""
+"""The tables whose rows arrive and change one after the other, and the order in which they are rewritten."""
 
 _TEXT = 'TEXT COLLATE "C"'
 _FIRST = (
@@ -101,13 +101,15 @@ _WEBHOOKS = (
     "due BIGINT NOT NULL)",
 )
 STEPS = (_FIRST, _PEOPLE, _LIFE, _DRAFTS, _WEBHOOKS)
-"""What makes each version of the tables out of the one before."""
+"""The statements that lead from each version of the tables to the next."""
 
 
 def migrate(connection: Connection) -> None:
-    """Brings a database to the newest version, all or nothing; processes that open it together do it once.
+    """Migrates a database to the newest version, all or nothing; processes that open it together do it once.
 
-    Raises UnavailableError where a newer version made the tables, and what psycopg raises.
+    Raises:
+        UnavailableError: A newer version made the tables.
+        psycopg.Error: The database fails.
     """
     connection.execute("BEGIN")
     connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", [LOCK])

@@ -1,4 +1,4 @@
-"""The store on PostgreSQL: the same shelves."""
+"""Store on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -38,14 +38,17 @@ class PostgresStore:
         self.webhooks = SqlWebhooks(self.database)
 
     def backup(self, target: Path) -> None:
-        """Raises UnavailableError always: PostgreSQL has tools of its own."""
+        """Raises UnavailableError: use PostgreSQL's own tools."""
         raise UnavailableError("a database on PostgreSQL is copied with its own tools, such as pg_dump; copy the key apart from it")
 
     def trouble(self) -> str | None:
+        """Returns what prevents a connection from reading, or None."""
         return self.database.trouble()
 
     def rewrite(self) -> None:
+        """Rewrites the tables."""
         self.database.rewrite()
 
     def close(self) -> None:
+        """Closes the connections."""
         self.database.close()

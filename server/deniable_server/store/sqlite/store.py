@@ -1,4 +1,4 @@
-"""The store on SQLite: one file with shelves."""
+"""Store on SQLite, in one file."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ class SqliteStore:
         self.webhooks = SqlWebhooks(self.database)
 
     def backup(self, target: Path) -> None:
+        """Copies the database to a new file."""
         try:
             with closing(self.database.connect()) as connection:
                 backup.write(connection, self.database.seal, target)
@@ -50,6 +51,7 @@ class SqliteStore:
             raise explain(error) from error
 
     def trouble(self) -> str | None:
+        """Returns what prevents reading or writing, such as a full disk; None if nothing does."""
         try:
             self.surveys.headings()
         except StoreError:
@@ -58,7 +60,9 @@ class SqliteStore:
         return f"the disk of the database is full: less than {LEAST_FREE >> 20} MiB is free" if free < LEAST_FREE else None
 
     def rewrite(self) -> None:
+        """Rewrites the file."""
         self.database.rewrite()
 
     def close(self) -> None:
+        """Closes the file."""
         self.database.close()
