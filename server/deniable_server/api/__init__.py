@@ -1,4 +1,4 @@
-"""HTTP API for programs: versioned routes, and who may call them."""
+"""HTTP API for programs: versioned routes and their access control."""
 
 from __future__ import annotations
 

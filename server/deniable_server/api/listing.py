@@ -1,4 +1,4 @@
-"""The list of surveys, page by page: a page goes on behind the last id of the one before, whatever came or went meanwhile."""
+"""Pagination of the list of surveys: each page continues after the last id of the one before, whatever was added or removed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USUAL = 50
 
 
 class ListingError(ValueError):
-    """What was asked for is no page; rule: which parameter is wrong."""
+    """A page was requested with an invalid parameter, `rule`."""
 
     def __init__(self, rule: str, message: str) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class ListingError(ValueError):
 
 
 def limit_of(written: str | None) -> int:
-    """How many surveys a page has. Raises ListingError."""
+    """Parses the number of surveys of a page. Raises ListingError."""
     if written is None:
         return USUAL
     if not (written.isascii() and written.isdigit() and len(written) <= 3 and 1 <= int(written) <= MOST):
@@ -33,7 +33,7 @@ def limit_of(written: str | None) -> int:
 
 
 def last_of(cursor: str | None) -> str:
-    """The id behind which a page begins; "" for the first one. Raises ListingError."""
+    """Parses the id after which a page begins; "" for the first page. Raises ListingError."""
     if cursor is None:
         return ""
     try:
@@ -46,7 +46,7 @@ def last_of(cursor: str | None) -> str:
 
 
 def page(surveys: Sequence[Published], last: str, limit: int) -> tuple[dict[str, Any], str | None]:
-    """A page of surveys, which stand by id; and the query of the next one, None behind the last."""
+    """Returns a page of surveys, sorted by id, and the query of the next page, or None."""
     rest = [each for each in surveys if each.survey.id > last]
     following = _cursor(rest[limit - 1].survey.id) if len(rest) > limit else None
     told = {"surveys": [_told(each) for each in rest[:limit]], "next": following}

@@ -1,4 +1,4 @@
-"""The API's own description, as OpenAPI 3.1: a file for programs, and the same as a page for people."""
+"""OpenAPI 3.1 description of the API: a file for programs, and a page for people."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ bp = Routes("api_document", __name__, Audience(login=False, forms=False, csrf=Fa
 
 @cache
 def document() -> dict[str, Any]:
-    """The description, as one dict. Whoever changes it changes it for all."""
+    """Returns the description. The dict is shared: do not change it."""
     read: dict[str, Any] = YAML(typ="safe", pure=True).load(Path(__file__).with_name("openapi.yaml").read_text(encoding="utf-8"))
     return read
 
 
 @bp.get("/openapi.json")
 def openapi() -> Response:
+    """Serves the description as JSON."""
     return jsonify(document())
 
 
 @bp.get("/")
 def page() -> str:
-    """Every operation with what it takes and what it replies."""
+    """Serves a page with every operation, its parameters and its replies."""
     return render_template("api.html", api=document(), operations=list(_operations()))
 
 
 def _operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Of each operation its address, its method, and itself; with what its references stand for, and the keys of its body."""
+    """Yields the address, method and resolved description of each operation, with the keys of its body."""
     for path, item in document()["paths"].items():
         for method in ("get", "post", "delete"):
             if method in item:
@@ -46,7 +47,7 @@ def _operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def _body(request: dict[str, Any] | None) -> dict[str, Any]:
-    """The keys of a body and what they are; none where there is no body."""
+    """Returns the keys of a request body and their descriptions; empty without a body."""
     if request is None:
         return {}
     schema = _found(_found(request)["content"]["application/json"]["schema"])
@@ -54,7 +55,7 @@ def _body(request: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _found(value: dict[str, Any]) -> dict[str, Any]:
-    """What a reference of this document stands for, or the value itself."""
+    """Resolves a reference within this document; returns other values as they are."""
     if "$ref" not in value:
         return value
     found: Any = document()

@@ -1,7 +1,7 @@
-"""Webhooks: what one is made of, and what its receiver may know of a survey.
+"""Webhook creation, and what a receiver may know of a survey.
 
-It is told of whole days: a survey that closes with its last record closes in the second in which somebody answered. Counts follow the
-rule of spans (`store.life`): a change of fewer than three records is told together with later ones.
+Receivers learn about whole days: a survey that closes with its last record closes in the second in which a respondent answered.
+Counts follow the rule of spans (`store.life`): a change of fewer than three records is reported together with later ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ _PREFIX = "whsec_"
 
 
 def make(store: Store, survey_id: str, url: str, events: Collection[str]) -> tuple[Webhook, str]:
-    """A new webhook, and its secret as its receiver writes it. Raises ValueError naming the rule, UnknownSurveyError, ConflictError."""
+    """Creates a webhook. Returns it with its secret, as its receiver writes it.
+
+    Raises:
+        ValueError: The URL or an event is invalid.
+        UnknownSurveyError: There is no such survey.
+        ConflictError: The survey has too many webhooks.
+    """
     url = url.strip(" ")
     check_url(url)
     if not events or not set(events) <= set(EVENTS):
@@ -37,7 +43,7 @@ def make(store: Store, survey_id: str, url: str, events: Collection[str]) -> tup
 
 
 def check_url(url: str) -> None:
-    """Raises ValueError for an address that no message is sent to. Whether its host is a public one is seen when something is sent."""
+    """Raises ValueError for an invalid address. Whether its host is public is checked when a message is sent."""
     try:
         parts = urlsplit(url)
         right = bool(parts.hostname) and parts.port != 0 and parts.username is None and not parts.fragment
@@ -50,7 +56,7 @@ def check_url(url: str) -> None:
 
 
 def seen(store: Store, survey_id: str, before: ReceiverState) -> ReceiverState:
-    """What a receiver who knows `before` may know now. Raises UnknownSurveyError."""
+    """Returns what a receiver that knows `before` may know now. Raises UnknownSurveyError."""
     published = store.surveys.published(survey_id)
     found = progress_of(store, published, store.life.settings(survey_id))
     n = sum(span.n for span in store.life.spans(survey_id))

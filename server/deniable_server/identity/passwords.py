@@ -67,7 +67,7 @@ class Passwords:
     def hold(self, user: str, password: str, device: str | None = None) -> bool:
         """Whether this is the user's password. device: the id of one that the user logged in from before.
 
-        Raises TooManyError where too many tried, in the same way for a name that does not exist.
+        Raises RateLimitError where too many tried, in the same way for a name that does not exist.
         """
         stored = self._accounts.password_hash(user)
         if stored is not None and self._lately.held(user, password, stored):

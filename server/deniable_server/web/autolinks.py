@@ -1,4 +1,4 @@
-"""The addresses in a survey's own texts, as links. Twin: `browser/links.mjs`."""
+"""Links in a survey's own texts, made from web, mail and telephone addresses. Twin: `browser/links.mjs`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _FOUND = re.compile(
 
 
 def register(app: Flask) -> None:
-    """Gives the templates the filter `linked`."""
+    """Adds the template filter `linked`."""
     app.add_template_filter(linked)
 
 
 def linked(text: str) -> Markup:
-    """A text, escaped, in which pages, and people who can be written to or called, are links."""
+    """Escapes a text and turns web, mail and telephone addresses in it into links."""
     parts, end = [], 0
     for found in _FOUND.finditer(text):
         parts += [escape(text[end : found.start()]), _link(found)]

@@ -13,7 +13,7 @@ from deniable_server import researchers
 from deniable_server.identity.passwords import Passwords, set_password
 from deniable_server.store.protocol import Store
 from deniable_server.web import rate_limiter
-from deniable_server.web.rate_limiter import Delays, Lane, Rate, TooManyError
+from deniable_server.web.rate_limiter import Delays, Lane, Rate, RateLimitError
 
 RIGHT, WRONG = "correct horse battery", "another horse battery"
 
@@ -43,7 +43,7 @@ def waits(attempt: Callable[[], object]) -> int:
     """How many seconds it is told to wait; 0 for none."""
     try:
         attempt()
-    except TooManyError as error:
+    except RateLimitError as error:
         return error.seconds
     return 0
 
@@ -143,7 +143,7 @@ def test_one_password_is_hashed_at_a_time_and_three_wait(clock: Clock) -> None:
                 inside.release()
                 end.wait(30)
                 hashing.remove(name)
-        except TooManyError as error:
+        except RateLimitError as error:
             return error.seconds
         return 0
 
