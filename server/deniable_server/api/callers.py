@@ -100,7 +100,7 @@ def _holds(name: str, password: str) -> bool:
 def key_needed(message: str) -> Unauthorized:
     """Returns the error for a request without a key, with how to get one."""
     command = "`deniable-server key make --scope submit --name NAME`"
-    return Unauthorized(f"{message}; whoever runs the server makes one with {command}", www_authenticate=bearer())
+    return Unauthorized(f"{message}; the server's operator makes one with {command}", www_authenticate=bearer())
 
 
 def bearer(error: str | None = None) -> WWWAuthenticate:

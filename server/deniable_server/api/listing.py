@@ -23,13 +23,13 @@ class ListingError(ValueError):
         self.rule = rule
 
 
-def limit_of(written: str | None) -> int:
+def limit_of(parameter: str | None) -> int:
     """Parses the number of surveys of a page. Raises ListingError."""
-    if written is None:
+    if parameter is None:
         return USUAL
-    if not (written.isascii() and written.isdigit() and len(written) <= 3 and 1 <= int(written) <= MOST):
+    if not (parameter.isascii() and parameter.isdigit() and len(parameter) <= 3 and 1 <= int(parameter) <= MOST):
         raise ListingError("limit", f"limit must be a whole number from 1 to {MOST}, or left out")
-    return int(written)
+    return int(parameter)
 
 
 def last_of(cursor: str | None) -> str:
@@ -49,8 +49,8 @@ def page(surveys: Sequence[Published], last: str, limit: int) -> tuple[dict[str,
     """Returns a page of surveys, sorted by id, and the query of the next page, or None."""
     rest = [each for each in surveys if each.survey.id > last]
     following = _cursor(rest[limit - 1].survey.id) if len(rest) > limit else None
-    told = {"surveys": [_told(each) for each in rest[:limit]], "next": following}
-    return told, None if following is None else urlencode({"limit": limit, "cursor": following})
+    content = {"surveys": [_told(each) for each in rest[:limit]], "next": following}
+    return content, None if following is None else urlencode({"limit": limit, "cursor": following})
 
 
 def _cursor(survey_id: str) -> str:

@@ -40,8 +40,8 @@ def _operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
         for method in ("get", "post", "delete"):
             if method in item:
                 operation = dict(item[method])
-                operation["parameters"] = [_found(each) for each in (*item.get("parameters", ()), *operation.get("parameters", ()))]
-                operation["responses"] = {status: _found(reply) for status, reply in operation["responses"].items()}
+                operation["parameters"] = [_resolved(each) for each in (*item.get("parameters", ()), *operation.get("parameters", ()))]
+                operation["responses"] = {status: _resolved(reply) for status, reply in operation["responses"].items()}
                 operation["body"] = _body(operation.get("requestBody"))
                 yield path, method.upper(), operation
 
@@ -50,15 +50,15 @@ def _body(request: dict[str, Any] | None) -> dict[str, Any]:
     """Returns the keys of a request body and their descriptions; empty without a body."""
     if request is None:
         return {}
-    schema = _found(_found(request)["content"]["application/json"]["schema"])
-    return {name: _found(value) for name, value in schema["properties"].items()}
+    schema = _resolved(_resolved(request)["content"]["application/json"]["schema"])
+    return {name: _resolved(value) for name, value in schema["properties"].items()}
 
 
-def _found(value: dict[str, Any]) -> dict[str, Any]:
+def _resolved(value: dict[str, Any]) -> dict[str, Any]:
     """Resolves a reference within this document; returns other values as they are."""
     if "$ref" not in value:
         return value
-    found: Any = document()
+    value_found: Any = document()
     for name in value["$ref"].removeprefix("#/").split("/"):
-        found = found[name]
-    return dict(found)
+        value_found = value_found[name]
+    return dict(value_found)

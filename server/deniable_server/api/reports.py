@@ -41,7 +41,7 @@ def spooled(records: Records, form: str) -> tuple[IO[bytes], int]:
         MissingExtraError: pyarrow is not installed.
     """
     write = _packed if form == PACKED else partial(_table, form)
-    file = tempfile.NamedTemporaryFile(prefix="deniable-reports-")  # noqa: SIM115 - whoever sends it closes it
+    file = tempfile.NamedTemporaryFile(prefix="deniable-reports-")  # noqa: SIM115 - the sender closes it
     try:
         write(file, records.survey, records.release.rows(records.slices()))
         size = file.tell()

@@ -64,7 +64,7 @@ def limited(response: Response, rate: Rate) -> Response:
     return response
 
 
-class Door:
+class DirectSubmissions:
     """Submission of single records without an API key, without blocking: the result comes later."""
 
     patience = WAIT_SECONDS

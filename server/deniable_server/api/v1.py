@@ -44,13 +44,13 @@ def refuse_foreign_writes() -> None:
 @bp.get("/surveys")
 def surveys() -> Response:
     """Lists the surveys that the account or the key may see, sorted by id: `limit` at a time, after `cursor`."""
-    seen = set(callers.seen())
+    visible = set(callers.seen())
     try:
         limit, last = listing.limit_of(request.args.get("limit")), listing.last_of(request.args.get("cursor"))
     except listing.ListingError as error:
         return reply(400, error.rule, str(error))
-    told, following = listing.page([each for each in current_store().surveys.all() if each.survey.id in seen], last, limit)
-    response = jsonify(told)
+    content, following = listing.page([each for each in current_store().surveys.all() if each.survey.id in visible], last, limit)
+    response = jsonify(content)
     if following:
         response.headers["Link"] = f'<{url_for(".surveys")}?{following}>; rel="next"'
     return response
@@ -200,10 +200,10 @@ def make_webhook(survey_id: str) -> tuple[Response, int] | Response:
     """Creates a webhook and replies with its secret, once. Rights as for the list."""
     callers.require(callers.OWN, survey_id)
     try:
-        wanted = json.loads(limits.whole_body())
-        url, events = wanted["url"], wanted["events"]
+        values = json.loads(limits.whole_body())
+        url, events = values["url"], values["events"]
         if (
-            set(wanted) != {"url", "events"}
+            set(values) != {"url", "events"}
             or type(url) is not str
             or type(events) is not list
             or not all(type(each) is str for each in events)
@@ -229,8 +229,8 @@ def remove_webhook(survey_id: str, webhook_id: str) -> Response:
 
 def _webhook(webhook: Webhook) -> dict[str, str | list[str] | None]:
     """Returns a webhook's JSON, without its survey and its secret."""
-    told = {name: getattr(webhook, name) for name in ("id", "url", "made_on", "failing_since")}
-    return {**told, "events": list(webhook.events)}
+    content = {name: getattr(webhook, name) for name in ("id", "url", "made_on", "failing_since")}
+    return {**content, "events": list(webhook.events)}
 
 
 def _bundle(survey_id: str, name: str) -> Response:

@@ -34,11 +34,11 @@ def make(store: Store, survey_id: str, url: str, events: Collection[str]) -> tup
     check_url(url)
     if not events or not set(events) <= set(EVENTS):
         raise ValueError(f"events must be some of {', '.join(EVENTS)}")
-    told = seen(store, survey_id, ReceiverState(True, False, 0))
+    receiver = seen(store, survey_id, ReceiverState(True, False, 0))
     secret = secrets.token_bytes(32)
     ordered = tuple(event for event in EVENTS if event in events)
     webhook = Webhook(f"wh_{secrets.token_hex(8)}", survey_id, url, ordered, datetime.now(UTC).date().isoformat())
-    store.webhooks.add(webhook, secret, told)
+    store.webhooks.add(webhook, secret, receiver)
     return webhook, _PREFIX + base64.b64encode(secret).decode()
 
 
@@ -58,9 +58,9 @@ def check_url(url: str) -> None:
 def seen(store: Store, survey_id: str, before: ReceiverState) -> ReceiverState:
     """Returns what a receiver that knows `before` may know now. Raises UnknownSurveyError."""
     published = store.surveys.published(survey_id)
-    found = progress_of(store, published, store.life.settings(survey_id))
+    result = progress_of(store, published, store.life.settings(survey_id))
     n = sum(span.n for span in store.life.spans(survey_id))
-    return ReceiverState(published.is_open, found.reached, n if abs(n - before.n) >= LEAST else before.n)
+    return ReceiverState(published.is_open, result.reached, n if abs(n - before.n) >= LEAST else before.n)
 
 
 def _is_this_machine(host: str) -> bool:

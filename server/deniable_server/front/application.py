@@ -12,14 +12,14 @@ from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
 from deniable_server.front import direct, gateway
 from deniable_server.front.bodies import RESPONDENTS_MEMORY, Bodies, stream
-from deniable_server.front.gateway import Environ, Reply, Sent
+from deniable_server.front.gateway import Environ, GatewayReply, Sent
 from deniable_server.front.workers import Workers
 from deniable_server.web.lanes import READING, Lane, lane_of
 from deniable_server.web.limits import SMALL, most_bytes_of
 from deniable_server.web.offload import GONE, Gone
 
 READY_SECONDS = 2.0  # in which the database must answer
-HOLD_SECONDS = 1.0  # that "too many" is held back, which costs no thread and slows whoever asks again at once
+HOLD_SECONDS = 1.0  # delay of a "too many requests" reply, which costs no thread and slows clients that retry at once
 POLL_SECONDS = 0.02
 FLUSH_SECONDS = 0.25  # in which granian's own thread, which does not say so, has handed a reply to the system, on a busy machine, too
 OPENED_SECONDS = 10.0  # in which granian has opened a file that it is to send; from then on the file needs no name
@@ -36,7 +36,7 @@ class Front:
     writer; their reading requests have other threads and do not.
     """
 
-    def __init__(self, app: Flask, door: direct.Door, host: str, port: int) -> None:
+    def __init__(self, app: Flask, door: direct.SubmissionBackend, host: str, port: int) -> None:
         self._app = app
         self._base = gateway.base_environ(host, port)
         self._bodies, self._others_bodies = Bodies(RESPONDENTS_MEMORY), Bodies()
@@ -106,7 +106,7 @@ class Front:
         self._sent.discard(file)
         file.close()
 
-    async def _answer(self, environ: Environ, proto: RSGIHTTPProtocol) -> Reply | None:
+    async def _answer(self, environ: Environ, proto: RSGIHTTPProtocol) -> GatewayReply | None:
         """Sends the reply. Returns one that must be delayed instead, or whose file must be closed."""
         if self._stopping:
             raise ServiceUnavailable(STOPPING)
@@ -125,7 +125,7 @@ class Front:
             return await self._unless_gone(whole, proto, workers)
         return await workers.run(gateway.answer, self._app, whole, proto)
 
-    async def _unless_gone(self, environ: Environ, proto: RSGIHTTPProtocol, workers: Workers) -> Reply | None:
+    async def _unless_gone(self, environ: Environ, proto: RSGIHTTPProtocol, workers: Workers) -> GatewayReply | None:
         """Sends the reply while its client is connected. When the client disconnects, the work is cancelled."""
         gone = environ[GONE] = Gone()
         answer = asyncio.ensure_future(workers.run(gateway.answer, self._app, environ, proto))
@@ -143,7 +143,7 @@ class Front:
             return self._reading if method in READING else self._writing
         return self._lanes[lane]
 
-    async def _take(self, survey_id: str, length: int, scope: Scope, proto: RSGIHTTPProtocol) -> Reply | None:
+    async def _take(self, survey_id: str, length: int, scope: Scope, proto: RSGIHTTPProtocol) -> GatewayReply | None:
         """Sends the reply to a plain submission, as `_answer` does."""
         if self._stopping:
             raise ServiceUnavailable(STOPPING)
@@ -156,7 +156,9 @@ class Front:
         _send(reply, proto)
         return None
 
-    async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers, bodies: Bodies) -> Reply | None:
+    async def _large(
+        self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers, bodies: Bodies
+    ) -> GatewayReply | None:
         """Answers a request whose body may be too long. The application says how long it may be, and refuses a longer one.
 
         The rest of a refused body is read and dropped first, since otherwise its client might lose the reply.
@@ -198,5 +200,5 @@ def _length(environ: Environ) -> int | None:
     return None if "HTTP_TRANSFER_ENCODING" in environ else 0
 
 
-def _send(reply: Reply, proto: RSGIHTTPProtocol) -> None:
+def _send(reply: GatewayReply, proto: RSGIHTTPProtocol) -> None:
     proto.response_bytes(reply.status, reply.headers, reply.body)

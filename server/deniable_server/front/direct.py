@@ -18,11 +18,11 @@ from granian.rsgi import Scope
 from werkzeug.exceptions import ServiceUnavailable
 
 from deniable_server.front import gateway
-from deniable_server.front.gateway import Environ, Reply
+from deniable_server.front.gateway import Environ, GatewayReply
 from deniable_server.front.workers import BUSY, Workers
 from deniable_server.web.limits import REFUSED, SMALL
 
-MOST = 512  # submissions that wait for the writer; the next are told to come back
+MOST = 512  # submissions that may wait for the writer; further ones are refused with "try again later"
 PATH = re.compile(r"/api/v1/surveys/([A-Za-z0-9_-]+)/submissions")
 _NOT_PLAIN = {"authorization", "content-encoding", "expect", "transfer-encoding"}
 _OWN = {"same-origin", "none"}
@@ -32,7 +32,7 @@ Outcome = bool | BaseException
 """Whether a submission is new, or the error for which it was refused."""
 
 
-class Door(Protocol):
+class SubmissionBackend(Protocol):
     """Who knows what a submission has to keep to, and where it is kept."""
 
     patience: float
@@ -53,17 +53,17 @@ class Door(Protocol):
 class Direct:
     """Takes submissions for an application. `workers` read surveys from the database first, if necessary."""
 
-    def __init__(self, app: Flask, door: Door, base: Environ, workers: Workers) -> None:
+    def __init__(self, app: Flask, door: SubmissionBackend, base: Environ, workers: Workers) -> None:
         self._door = door
         self._workers, self._waiting = workers, 0
         self._lock = threading.Lock()
-        self._outcomes: list[tuple[asyncio.Future[Reply], Outcome]] = []  # what the loop is still to be told of
+        self._outcomes: list[tuple[asyncio.Future[GatewayReply], Outcome]] = []  # not yet passed to the event loop
         environ = {**base, "REQUEST_METHOD": "POST", "PATH_INFO": "/api/v1/surveys/s/submissions", "QUERY_STRING": ""}
         self._environ = {**environ, "SERVER_PROTOCOL": "HTTP/1.1"}
         self._success = self._made_once(app)
         self._busy = gateway.call(app, {**self._environ, REFUSED: ServiceUnavailable(BUSY)})
 
-    async def take(self, survey_id: str, body: bytes) -> Reply:
+    async def take(self, survey_id: str, body: bytes) -> GatewayReply:
         """Returns the reply once a submission is on the disk, or if too many are waiting. Raises what it is refused for."""
         self._door.count()
         survey = self._door.survey(survey_id)
@@ -72,7 +72,7 @@ class Direct:
         if self._waiting >= MOST:
             return self._busy
         loop = asyncio.get_running_loop()
-        reply: asyncio.Future[Reply] = loop.create_future()
+        reply: asyncio.Future[GatewayReply] = loop.create_future()
         take_back = self._door.take(survey, body, partial(self._hear, loop, reply))
         self._waiting += 1
         patience = loop.call_later(self._door.patience, self._give_up, take_back, reply)
@@ -81,7 +81,7 @@ class Direct:
         finally:
             patience.cancel()
 
-    def _hear(self, loop: asyncio.AbstractEventLoop, reply: asyncio.Future[Reply], outcome: Outcome) -> None:
+    def _hear(self, loop: asyncio.AbstractEventLoop, reply: asyncio.Future[GatewayReply], outcome: Outcome) -> None:
         """Passes an outcome from the writer's thread to the event loop, which is woken once for each commit."""
         with self._lock:
             self._outcomes.append((reply, outcome))
@@ -89,7 +89,7 @@ class Direct:
                 return
         loop.call_soon_threadsafe(self._settle)
 
-    def _give_up(self, take_back: Callable[[], bool], reply: asyncio.Future[Reply]) -> None:
+    def _give_up(self, take_back: Callable[[], bool], reply: asyncio.Future[GatewayReply]) -> None:
         """Cancels a submission that has waited too long, unless it is already being stored."""
         if take_back():
             self._tell(reply, self._door.busy())
@@ -100,7 +100,7 @@ class Direct:
         for reply, outcome in outcomes:
             self._tell(reply, outcome)
 
-    def _tell(self, reply: asyncio.Future[Reply], outcome: Outcome) -> None:
+    def _tell(self, reply: asyncio.Future[GatewayReply], outcome: Outcome) -> None:
         self._waiting -= 1
         if reply.cancelled():
             return
@@ -109,11 +109,11 @@ class Direct:
         else:
             reply.set_exception(outcome)
 
-    def _made_once(self, app: Flask) -> Reply:
+    def _made_once(self, app: Flask) -> GatewayReply:
         """Returns the reply of success, with all headers that the application adds."""
         with app.request_context(self._environ):
             response: Any = app.process_response(self._door.accepted())
-            return Reply(response.status_code, response.get_wsgi_headers(self._environ).to_wsgi_list(), response.get_data())
+            return GatewayReply(response.status_code, response.get_wsgi_headers(self._environ).to_wsgi_list(), response.get_data())
 
 
 def plain(scope: Scope, headers: list[tuple[str, str]]) -> tuple[str, int] | None:

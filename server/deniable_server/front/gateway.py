@@ -30,7 +30,7 @@ class Sent(FileWrapper):
         return str(self.file.name)
 
 
-class Reply(NamedTuple):
+class GatewayReply(NamedTuple):
     """Status, headers and body, as `response_bytes` takes them; or `file` instead of the body, which its sender closes."""
 
     status: int
@@ -85,7 +85,7 @@ def with_body(environ: Environ, body: bytes) -> Environ:
     return environ
 
 
-def call(app: Flask, environ: Environ) -> Reply:
+def call(app: Flask, environ: Environ) -> GatewayReply:
     """Returns the application's reply to a request. A failure in the application is a reply, too."""
     started: list[tuple[int, list[tuple[str, str]]]] = []
 
@@ -94,16 +94,16 @@ def call(app: Flask, environ: Environ) -> Reply:
 
     chunks: Iterable[bytes] = app(environ, start_response)
     if isinstance(chunks, Sent):
-        return Reply(*started[-1], b"", chunks)
+        return GatewayReply(*started[-1], b"", chunks)
     try:
         body = b"".join(chunks)
     finally:
         if close := getattr(chunks, "close", None):
             close()
-    return Reply(*started[-1], body)
+    return GatewayReply(*started[-1], body)
 
 
-def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> Reply | None:
+def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> GatewayReply | None:
     """Sends the application's reply, from the thread that made it, since the event loop may be busy.
 
     Returns:
@@ -119,15 +119,15 @@ def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> Reply | Non
     return None
 
 
-def refuse(app: Flask, environ: Environ, why: HTTPException) -> Reply:
+def refuse(app: Flask, environ: Environ, why: HTTPException) -> GatewayReply:
     """Returns the application's reply to a request that it must not handle, with all its headers. The connection is closed afterwards."""
     bare = {name: value for name, value in environ.items() if name not in ("HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "CONTENT_LENGTH")}
     status, headers, body, _ = call(app, {**bare, REFUSED: why})
     _let_go(why)
-    return Reply(status, [*headers, ("Connection", "close")], body)
+    return GatewayReply(status, [*headers, ("Connection", "close")], body)
 
 
-def explain(app: Flask, environ: Environ, why: Exception, proto: RSGIHTTPProtocol) -> Reply | None:
+def explain(app: Flask, environ: Environ, why: Exception, proto: RSGIHTTPProtocol) -> GatewayReply | None:
     """Sends the application's reply to a request that failed before it reached the application; as `answer` does."""
     reply = answer(app, {**environ, REFUSED: why}, proto)
     _let_go(why)

@@ -17,7 +17,7 @@ from deniable.survey import lookalikes
 from deniable_server.context import current_services
 from deniable_server.identity.names import readable
 from deniable_server.store.accounts import Accounts
-from deniable_server.web.rate_limiter import Clock, Lane
+from deniable_server.web.rate_limiter import Clock, HashingQueue
 
 LENGTHS = range(10, 257)
 REMEMBERED = 300.0  # seconds for which a program that sends its password with each request costs no argon2
@@ -61,7 +61,7 @@ class Passwords:
 
     def __init__(self, accounts: Accounts, clock: Clock = time.monotonic) -> None:
         self._accounts = accounts
-        self._strangers, self._known_devices = Lane(clock), Lane(clock)
+        self._strangers, self._known_devices = HashingQueue(clock), HashingQueue(clock)
         self._lately = _Lately(clock)
 
     def hold(self, user: str, password: str, device: str | None = None) -> bool:

@@ -1,4 +1,4 @@
-"""`deniable-server`: set up, accounts and keys, publish, invite, serve, close, results, backup."""
+"""Command line of `deniable-server`: set up, accounts and keys, publish, invite, serve, close, results, backup."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from deniable_server.operate.cli_database import KeyPath, at_terminal, database,
 from deniable_server.operate.cli_demo import demo_command
 from deniable_server.operate.cli_doctor import doctor_command
 from deniable_server.operate.cli_export import export_command
-from deniable_server.operate.cli_life import Number, archive_command, delete_command, pause_command, settings_command, upkeep_command
+from deniable_server.operate.cli_life import SettingNumber, archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.operate.cli_webhooks import webhook_commands
 from deniable_server.store.namesakes import namesakes
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
@@ -40,7 +40,7 @@ class _Address(click.ParamType[tuple[str, int]]):
     name = "address:port"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        """The host, without the brackets of an IPv6 address, and the port."""
+        """Returns the host, without the brackets of an IPv6 address, and the port."""
         host, _, port = str(value).rpartition(":")
         if not host or not port.isascii() or not port.isdigit() or not 1 <= int(port) <= 65535:
             self.fail(f"must be an address and a port, such as 127.0.0.1:9464, got {value!r}", param, ctx)
@@ -85,11 +85,11 @@ for _command in (settings_command, pause_command, archive_command, delete_comman
 )
 @password_option
 def init(db: Database, user: str, password_env: str | None) -> None:
-    """Make the database, its key and the first account.
+    """Create the database, its key and the first account.
 
-    The account is an operator's, who manages the others.
+    The account is an operator's, who manages the other accounts.
 
-    Where there is an account of this name, it gets a new password, which ends its sessions.
+    If the account exists, it gets a new password, which ends its sessions.
     """
     password = asked_password(password_env)
     with opened(db, new=True) as store:
@@ -100,7 +100,7 @@ def init(db: Database, user: str, password_env: str | None) -> None:
 
 
 def _has_sample_text(survey: Survey) -> bool:
-    """Whether what a draft began with is still in it, which is told as the page tells it that publishes."""
+    """Returns whether a survey still has sample text of a new draft, which the page *Publish* reports, too."""
     from deniable_server.drafts.editor.leftover import left_over  # Flask comes with it, which no other command needs
 
     found = left_over(survey)
@@ -112,7 +112,7 @@ def _has_sample_text(survey: Survey) -> bool:
 
 
 def _name_gaps(survey: Survey) -> None:
-    """Names on standard error the languages that lack texts, as the page *Publish* does."""
+    """Prints the languages that lack texts on standard error, as the page *Publish* does."""
     from deniable_server.drafts.editor.incomplete import incomplete  # Flask comes with it, which no other command needs
 
     for one in incomplete(survey):
@@ -120,7 +120,7 @@ def _name_gaps(survey: Survey) -> None:
 
 
 def _check_title(store: Store, survey: Survey, owner: str | None, same_title: bool) -> None:
-    """Names on standard error surveys of the same owner with such a title. Refuses another owner's, unless `same_title` is given."""
+    """Prints surveys of the same owner with a similar title on standard error. Refuses another owner's, unless `same_title` is given."""
     alike = namesakes(store, survey, owner)
     if alike.others and not same_title:
         rule = "title must not look like the title of another owner's survey, got one that does"
@@ -140,11 +140,11 @@ def _check_title(store: Store, survey: Survey, owner: str | None, same_title: bo
 def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, same_title: bool, as_json: bool) -> None:
     """Publish a survey file (YAML or JSON). A published survey never changes.
 
-    Languages that lack texts are named on standard error. Where sample text is still in it, that is said there, too; at a terminal it
-    is published only after a yes.
+    Standard error lists languages that lack texts, and sample text that is still in the survey. At a terminal, a survey with sample
+    text is published only after you confirm.
 
-    A title that looks like the title of another owner's survey is refused without --same-title; one of the same owner's, as waves have,
-    is named on standard error.
+    A title that looks like the title of another owner's survey is refused without --same-title. A similar title of the same owner's
+    survey, such as a wave, is listed on standard error.
     """
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
@@ -171,7 +171,7 @@ def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, same_
 def list_surveys(db: Database, as_json: bool) -> None:
     """List the published surveys.
 
-    A line for each: id, open, paused or closed, how many responses there are, and title, with tabs between them.
+    One line each, separated by tabs: id, open, paused or closed, number of responses, and title.
     """
     with opened(db) as store:
         surveys = [_listed(store, published) for published in store.surveys.all()]
@@ -224,7 +224,7 @@ def _number(count: int, noun: str) -> str:
 @main.command()
 @database
 @click.argument("survey_id")
-@click.option("--count", type=Number(), metavar="N", required=True, help="How many codes to make, up to 100,000.")
+@click.option("--count", type=SettingNumber(), metavar="N", required=True, help="How many codes to make, up to 100,000.")
 @click.option(
     "--format",
     "kind",
@@ -236,7 +236,7 @@ def _number(count: int, noun: str) -> str:
 @click.option("--public-url", metavar="URL", help="The https:// address people use; the links in CSV and JSON begin with it.")
 @json_option
 def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str | None, as_json: bool) -> None:
-    """Make one-time codes for a survey whose access is invited. They are printed here and kept nowhere."""
+    """Create one-time codes for a survey whose access is invited. They are printed once and not stored."""
     with opened(db) as store:
         url = Config.for_database(db, public_url).public_url
         written = invitations.make(store, survey_id, count)
@@ -278,7 +278,7 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
 @click.option("--private-webhooks", is_flag=True, help="Let webhooks go to this machine and to private networks.")
 @click.option(
     "--database-connections",
-    type=Number(),
+    type=SettingNumber(),
     metavar="N",
     envvar="DENIABLE_DATABASE_CONNECTIONS",
     show_envvar=True,
@@ -289,7 +289,7 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
 
     Behind a proxy that speaks https, give the address that people use as --public-url. Without a proxy, give --certificate and --key.
 
-    \b
+
     Example:
       deniable-server serve --public-url https://survey.example.org --metrics-listen 127.0.0.1:9464
     """
@@ -317,7 +317,7 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
 @click.argument("survey_id")
 @click.option("--reopen", is_flag=True, help="Take submissions again.")
 def close(db: Database, survey_id: str, reopen: bool) -> None:
-    """Close a survey: no more submissions. All that waits is counted. Results stay."""
+    """Close a survey: it accepts no more submissions. Waiting submissions are counted. Results stay."""
     with opened(db) as store:
         store.surveys.set_open(survey_id, reopen)
     click.echo(f"{survey_id} is {'open' if reopen else 'closed'}.")

@@ -1,4 +1,4 @@
-"""`deniable-server audit`: what researchers and operators did, and whether the log of it is whole."""
+"""Commands `deniable-server audit`: show and verify the acts of researchers and operators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from deniable_server.operate.cli_database import database, opened
 
 @click.group("audit")
 def audit_commands() -> None:
-    """What researchers and operators did. Nothing of respondents is in it."""
+    """Show and verify the acts of researchers and operators. Respondents' acts are not logged."""
 
 
 @audit_commands.command("show")
@@ -20,8 +20,8 @@ def audit_commands() -> None:
 def show(db: Database, most: int | None, as_json: bool) -> None:
     """Print the log, the newest entry last.
 
-    A line for each: number, time (UTC), account, act, object and detail, with tabs between them. An account of "-" is the server: its
-    command line, or what it does by itself.
+    One line each, separated by tabs: number, time (UTC), account, act, object and detail. The account "-" is the server: its
+    command line, or an automatic act.
     """
     with opened(db) as store:
         for entry in reversed(store.audit.entries(most=most)):
@@ -34,10 +34,10 @@ def show(db: Database, most: int | None, as_json: bool) -> None:
 @database
 @click.option("--head", metavar="HASH", help="A head that this command printed before: the log must have it still.")
 def verify(db: Database, head: str | None) -> None:
-    """Look at every entry: whether one was changed, removed or moved. The exit code is 1 if one was.
+    """Verify that no entry was changed, removed or moved. The exit code is 1 if one was.
 
-    Prints the head, the hash of the last entry. Note it in another place: whoever can write to the database can write a whole log anew,
-    and only a head that was noted before shows it.
+    Prints the head, the hash of the last entry. Note it in another place: someone who can write to the database can rewrite the whole
+    log, and only a head noted earlier reveals that.
     """
     with opened(db) as store:
         found = store.audit.verify(head)

@@ -1,4 +1,4 @@
-"""`deniable-server demo`: the main job from end to end, on this machine."""
+"""Command `deniable-server demo`: a whole study on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`deniable-server doctor`: checks an installation, and prints a line for each check."""
+"""Command `deniable-server doctor`: checks an installation, and prints a line for each check."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from deniable_server.operate.cli_database import database
 def doctor_command(db: Database, public_url: str | None, copy: Path | None, password_env: str | None, as_json: bool) -> None:
     """Check key, permissions, disk, backup and address.
 
-    A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. The backup is counted anew in a copy beside
-    the database, as `restore` does. What the pages do not offer, for want of a package, is said last. The exit code is 1 if there is a
-    fault, and all faults are listed.
+    Prints a line for each check; the disk and backups of a PostgreSQL server are not checked. The backup is counted again in a copy
+    beside the database, as `restore` does. Last come the features that are missing because a package is not installed. The exit code is
+    1 if there is a fault, and all faults are listed.
 
-    \b
+
     Example:
       deniable-server doctor --public-url https://survey.example.org --backup copy.db
     """

@@ -1,4 +1,4 @@
-"""What webhooks are told, once a day: that a survey was closed, that it is precise enough, how many records it has."""
+"""Daily events for webhooks: a survey was closed, its target precision was reached, its number of records changed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ logger = logging.getLogger(logs.OWN)
 
 
 def note(store: Store, today: str, moment: int) -> None:
-    """Keeps a message for all that a receiver does not know yet. today: YYYY-MM-DD; moment: now, in Unix seconds.
+    """Queues a message for everything that a receiver does not know yet. A survey that cannot be computed does not block others.
 
-    Raises what the store raises: the rest is still to be noted. A survey of which nothing can be computed holds up no other.
+    Args:
+        store: The store; what it raises leaves the remaining messages for later.
+        today: The day, YYYY-MM-DD.
+        moment: Now, in Unix seconds.
     """
     for webhook, before in store.webhooks.all():
         try:
@@ -37,7 +40,7 @@ def note(store: Store, today: str, moment: int) -> None:
 
 
 def _news(webhook: Webhook, before: ReceiverState, now: ReceiverState) -> Iterator[tuple[str, dict[str, int]]]:
-    """The events that a webhook is for, and what is said besides. A number stands in the daily count alone."""
+    """Yields the events that a webhook subscribes to, with their data. Only the daily count contains a number."""
     happened: dict[str, dict[str, int] | None] = {
         "survey.closed": {} if before.is_open and not now.is_open else None,
         "precision.reached": {} if now.reached and not before.reached else None,

@@ -1,4 +1,4 @@
-"""Withdrawal page: one field for the code that the respondent wrote down.
+"""Page on which respondents erase their record: one field for the code that they wrote down.
 
 Every well-formed code gets the same reply, so that nobody can find out whether a record was stored under it.
 """

@@ -32,7 +32,7 @@ class Invitation:
     made_by: str | None
 
 
-class People(Protocol):
+class AccountManagement(Protocol):
     """Storage interface for managing accounts. Once there was an operator, there is always one that is not disabled.
 
     Every method is safe to call from several threads. Writing raises FullError and UnavailableError, reading UnavailableError.

@@ -21,7 +21,7 @@ from deniable_server.store.audit import Audit
 from deniable_server.store.drafts import Drafts
 from deniable_server.store.factors import Factors
 from deniable_server.store.life import Life
-from deniable_server.store.people import People
+from deniable_server.store.people import AccountManagement
 from deniable_server.store.roles import Roles
 from deniable_server.store.webhooks import Webhooks
 
@@ -227,7 +227,7 @@ class Store(Protocol):
         """Accounts, sessions and API keys."""
 
     @property
-    def people(self) -> People:
+    def people(self) -> AccountManagement:
         """Accounts as operators manage them."""
 
     @property

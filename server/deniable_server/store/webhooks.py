@@ -1,4 +1,4 @@
-"""Webhooks of surveys and their message queue: data types and storage interface."""
+"""Webhooks of surveys and their waiting messages: data types and storage interface."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Webhooks(Protocol):
     Writing raises FullError and UnavailableError, reading UnavailableError.
     """
 
-    def add(self, webhook: Webhook, secret: bytes, told: ReceiverState) -> None:
+    def add(self, webhook: Webhook, secret: bytes, receiver: ReceiverState) -> None:
         """Stores a webhook and its secret, encrypted with the server's key.
 
         Raises:

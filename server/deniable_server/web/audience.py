@@ -117,7 +117,7 @@ def register(app: Flask, user: Callable[[], str | None], door: str, back: Return
                 _ask_operator()
             return None  # there is no such page, which is said in its turn
         if _declared() is None:
-            abort(403, "this page is closed: nothing says whom it is for")
+            abort(403, "this page is closed: no audience is declared for it")
         if not let_in():
             return back.page() if back.known() else redirect(_to(door))
         _ask_role()

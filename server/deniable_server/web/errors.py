@@ -78,11 +78,11 @@ def reply(status: int, rule: str, message: str) -> Response:
         response = jsonify(type="about:blank", title=HTTP_STATUS_CODES.get(status, "Error"), status=status, rule=rule, detail=message)
         response.mimetype = "application/problem+json"
     else:
-        said = {"status": status, "rule": rule, "message": message}
+        problem_fields = {"status": status, "rule": rule, "message": message}
         if current_audience().csrf:
-            page = render_template("pages/error.html", **said, user=g.get("user"), operator=g.get("operator", False))
+            page = render_template("pages/error.html", **problem_fields, user=g.get("user"), operator=g.get("operator", False))
         else:
-            page = render_template("error.html", **said)
+            page = render_template("error.html", **problem_fields)
         response = make_response(page)
     response.status_code = status
     if status == 503:

@@ -29,8 +29,8 @@ STYLES = {name: asset.integrity for name, asset in _STATIC.items()}
 @bp.app_template_global()
 def browser_script(name: str, kind: str = "") -> Markup:
     """Returns the element for one of the respondents' scripts, with its integrity hash; `kind` may be "module"."""
-    told = Markup(' type="{}"').format(kind) if kind else ""
-    return Markup('<script{} src="{}" integrity="{}"></script>').format(told, url_for("files.browser_file", name=name), SCRIPTS[name])
+    attribute = Markup(' type="{}"').format(kind) if kind else ""
+    return Markup('<script{} src="{}" integrity="{}"></script>').format(attribute, url_for("files.browser_file", name=name), SCRIPTS[name])
 
 
 @bp.app_template_global()

@@ -85,7 +85,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Made:
-    """A reply that another process made. path: of the file that is its body, which whoever sends it removes."""
+    """A reply from another process. `path` is the file with its body, which its sender deletes."""
 
     status: int
     headers: list[tuple[str, str]]

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from deniable_server.context import current_services
 
 FREE = 5  # wrong passwords in a row for one name before it has to wait
-LONGEST = 60.0  # seconds that a name has to wait at most, so that nobody can lock somebody else out for good
+LONGEST = 60.0  # seconds, the longest delay of a name, so that nobody can lock another person out for good
 FORGET = 3600.0  # seconds after the last wrong password for a name until it is free again
 NAMES = 10_000
 HASHES_PER_SECOND, HASHES_AT_ONCE, HASHES_WAITING = 2.0, 1, 3
 BURST = 10
 WRONG_LINKS_PER_MINUTE = 10
-LONGEST_FOR_CODES = 900.0  # seconds: who is asked for a code has shown the password, so no stranger can lock somebody out
+LONGEST_FOR_CODES = 900.0  # seconds: only people with the password are asked for a code, so no stranger can lock them out
 
 Clock = Callable[[], float]
 
@@ -100,7 +100,7 @@ class Delays:
         return hashlib.blake2b(name.encode(errors="surrogatepass"), key=self._key, digest_size=16).digest()
 
 
-class Lane:
+class HashingQueue:
     """A limit on parallel password hashing: HASHES_AT_ONCE at a time, HASHES_WAITING waiting; each takes 64 MiB and all cores."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:

@@ -8,14 +8,14 @@ from deniable_server.store.audit import doing
 from deniable_server.store.sql import intake
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.published import find
 
 
 class SqlAccess:
     """Implements `Access`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:

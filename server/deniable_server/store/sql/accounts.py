@@ -10,7 +10,7 @@ from deniable_server.store.audit import Act, doing
 from deniable_server.store.errors import ConflictError, LastError, UnknownSurveyError
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.people import keep_an_operator
 from deniable_server.store.sql.roles import only_owner_of
 
@@ -18,7 +18,7 @@ from deniable_server.store.sql.roles import only_owner_of
 class SqlAccounts:
     """Implements `Accounts`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def set_password(self, user: str, password_hash: str) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from deniable_server.store.audit import BEGINNING, Act, AuditEntry, LogCheck, check
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 
 
 class SqlAudit:
     """Implements `Audit`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def entries(self, before: int | None = None, most: int | None = None) -> list[AuditEntry]:

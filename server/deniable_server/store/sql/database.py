@@ -1,4 +1,4 @@
-"""Database interface for the SQL storage: connections, the writer, and waiting submissions."""
+"""SqlDatabase interface for the SQL storage: connections, the writer, and waiting submissions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deniable_server.store.sql.sealing import Seal
 from deniable_server.store.sql.writer import Writer
 
 
-class Database(Protocol):
+class SqlDatabase(Protocol):
     """A database, its writer in this process, and what is in memory beside it."""
 
     seal: Seal

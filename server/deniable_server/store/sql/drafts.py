@@ -10,7 +10,7 @@ from typing import Any
 from deniable_server.store.drafts import BEGINNING, MISSING, MOST, Draft, DraftHead, beginning
 from deniable_server.store.errors import ConflictError, TooManyDraftsError, UnknownDraftError
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 
 _QUERY = "SELECT id, author, text, changed_on FROM drafts WHERE id = ?"
 _LISTED = "SELECT id, author, substr(text, 1, ?), changed_on FROM drafts WHERE author = ? ORDER BY id"
@@ -20,7 +20,7 @@ _COUNT = "SELECT count(*) FROM drafts WHERE author = ?"
 class SqlDrafts:
     """Implements `Drafts`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def begin(self, author: str, text: str) -> Draft:

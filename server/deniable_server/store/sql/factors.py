@@ -9,14 +9,14 @@ from deniable_server.store.errors import ConflictError
 from deniable_server.store.factors import Passkey
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.people import require_account
 
 
 class SqlFactors:
     """Implements `Factors`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def secret(self, user: str) -> bytes | None:

@@ -20,7 +20,7 @@ from deniable_server.store.sql.published import COLUMNS, find, published_of
 from deniable_server.store.sql.release import release
 from deniable_server.store.sql.sealing import Seal
 from deniable_server.store.sql.settings import close_if_full
-from deniable_server.store.sql.waiting import Records, Waiting
+from deniable_server.store.sql.waiting import PackedRecords, Waiting
 
 
 class PartKey(NamedTuple):
@@ -88,7 +88,7 @@ class Intake:
         """Discards the copy in memory after a failed transaction."""
         self._version = None
 
-    def find(self, submission_id: bytes) -> tuple[PartKey, Records] | None:
+    def find(self, submission_id: bytes) -> tuple[PartKey, PackedRecords] | None:
         """Returns a waiting submission and its place, or None."""
         place = self._places.get(submission_id)
         return (place, self._waiting[place].arrived[submission_id]) if place else None
@@ -97,7 +97,7 @@ class Intake:
         """Returns whether the code with this hash came with a waiting submission, or with one withdrawn while it waited."""
         return (survey_id, code) in self._codes
 
-    def add(self, place: PartKey, submission_id: bytes, records: Records, code: bytes | None) -> None:
+    def add(self, place: PartKey, submission_id: bytes, records: PackedRecords, code: bytes | None) -> None:
         """Adds a submission, and the hash of its invitation code."""
         waiting = self._touch(place)
         waiting.arrived[submission_id] = records
@@ -110,7 +110,7 @@ class Intake:
         """Erases a waiting submission; its code stays used."""
         del self._touch(self._places.pop(submission_id)).arrived[submission_id]
 
-    def take_out(self, place: PartKey, records: Records) -> None:
+    def take_out(self, place: PartKey, records: PackedRecords) -> None:
         """Adds records that are erased already and must leave the counts."""
         self._touch(place).withdrawn.append(records)
 
@@ -178,7 +178,7 @@ def read(connection: Connection, seal: Seal) -> Iterator[tuple[PartKey, Waiting]
         yield from (_opened(survey, seal, row) for row in of_one)
 
 
-def withdrawn(connection: Connection, seal: Seal, survey: Survey, chosen: Collection[Part]) -> dict[Part, list[Records]]:
+def withdrawn(connection: Connection, seal: Seal, survey: Survey, chosen: Collection[Part]) -> dict[Part, list[PackedRecords]]:
     """Returns the erased records that have not left the counts yet, for each chosen part that has some.
 
     One query, and each chosen part is decrypted once: the cost depends only on the chosen parts.

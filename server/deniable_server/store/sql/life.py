@@ -11,7 +11,7 @@ from deniable_server.store.life import Settings, Span
 from deniable_server.store.sql import spans
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.published import find
 from deniable_server.store.sql.settings import COLUMNS, NAMES, close_if_full, settings_from, settings_of
 
@@ -26,7 +26,7 @@ _ERASED = ("submissions", "tallies", "intake", "invitations", "unmatched", "span
 class SqlLife:
     """Implements `Life`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def settings(self, survey_id: str) -> Settings:

@@ -9,16 +9,16 @@ from deniable_server.store.errors import ConflictError, InvitationError, LastErr
 from deniable_server.store.people import Invitation, Person
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 
 _PEOPLE = "SELECT name, operator, disabled FROM users"
 _INVITATIONS = "SELECT hash, operator, until, made_by FROM user_invitations"
 
 
 class SqlPeople:
-    """Implements `People`."""
+    """Implements `AccountManagement`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def all(self) -> list[Person]:

@@ -14,7 +14,7 @@ from deniable.wire.tally import Tally
 from deniable_server.store.sql import clock, parts, spans, tallies
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.tallies import Counts
-from deniable_server.store.sql.waiting import Records, Waiting
+from deniable_server.store.sql.waiting import PackedRecords, Waiting
 
 _INSERT = "INSERT INTO submissions (key, id, survey, label, mode, count, reports) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SPEND = "UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?"
@@ -31,12 +31,12 @@ def release(connection: Connection, survey: Survey, part: Part, batch: Waiting) 
         spans.note(connection, survey.id, part, change.n, clock.today())
 
 
-def tally(survey: Survey, records: Collection[Records]) -> Tally:
+def tally(survey: Survey, records: Collection[PackedRecords]) -> Tally:
     """Returns the tally of records with all pairs, for wide surveys too."""
     return Tally.from_records(b"".join(one.reports for one in records), survey.record.bits)
 
 
-def counts(survey: Survey, records: Collection[Records]) -> Counts:
+def counts(survey: Survey, records: Collection[PackedRecords]) -> Counts:
     """Returns the counts of records; records that were counted before their turn are not counted again."""
     ready = [one.counts for one in records if one.counts is not None]
     new = [one for one in records if one.counts is None]

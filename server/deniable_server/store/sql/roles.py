@@ -7,7 +7,7 @@ from deniable_server.store.errors import LastError, UnknownSurveyError
 from deniable_server.store.roles import Role
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.people import require_account
 from deniable_server.store.sql.published import UNKNOWN, find
 
@@ -17,7 +17,7 @@ _OWNED = "SELECT 1 FROM roles WHERE survey = ? AND role = ?"
 class SqlRoles:
     """Implements `Roles`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def role(self, user: str, survey_id: str) -> Role:

@@ -16,13 +16,13 @@ from deniable_server.store.protocol import TakeBack, Tell
 from deniable_server.store.sql import intake, parts, release, tallies
 from deniable_server.store.sql.access import SqlAccess
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.duplicates import StoredCopies, look_up
 from deniable_server.store.sql.incoming import IncomingQueue, IncomingSubmission
 from deniable_server.store.sql.intake import PartKey
 from deniable_server.store.sql.published import CLOSED, PAUSED, UNKNOWN, find
 from deniable_server.store.sql.tallies import Counts
-from deniable_server.store.sql.waiting import Records
+from deniable_server.store.sql.waiting import PackedRecords
 from deniable_server.store.sql.wide_tallies import State, TallyCache
 
 UNMATCHED = 100_000  # the most withdrawals of unknown submissions that are remembered for each survey
@@ -32,7 +32,7 @@ MANY = 64  # from so many records on, a submission is counted before the writer'
 class SqlSubmissions:
     """Implements `Submissions`."""
 
-    def __init__(self, database: Database, access: SqlAccess) -> None:
+    def __init__(self, database: SqlDatabase, access: SqlAccess) -> None:
         self._database, self._access = database, access
         self._scans = TallyCache()
         self._arrivals = IncomingQueue(database.writer, self._admit)
@@ -60,11 +60,11 @@ class SqlSubmissions:
     def _outcome(self, connection: Connection, arrival: IncomingSubmission, lookup: StoredCopies) -> bool | StoreError:
         submission = arrival.submission
         try:
-            return self._keep(connection, arrival.survey, submission, Records(submission.count, submission.reports), lookup)
+            return self._keep(connection, arrival.survey, submission, PackedRecords(submission.count, submission.reports), lookup)
         except StoreError as error:
             return error
 
-    def _keep(self, connection: Connection, survey_id: str, submission: Submission, records: Records, lookup: StoredCopies) -> bool:
+    def _keep(self, connection: Connection, survey_id: str, submission: Submission, records: PackedRecords, lookup: StoredCopies) -> bool:
         """Stores a submission in the writer's turn. `lookup` is what the database has for it; the intake is in memory."""
         state = lookup.states.get(survey_id)
         if state is None:
@@ -161,11 +161,11 @@ class SqlSubmissions:
         with self._database.reading() as connection:
             return find(connection, survey_id).survey
 
-    def _records(self, survey_id: str, count: int, reports: bytes) -> Records:
+    def _records(self, survey_id: str, count: int, reports: bytes) -> PackedRecords:
         """Returns the records of a submission; large ones are counted here, before the writer's turn."""
-        return Records(count, reports, Counts.of(self._survey(survey_id), reports, count) if count >= MANY else None)
+        return PackedRecords(count, reports, Counts.of(self._survey(survey_id), reports, count) if count >= MANY else None)
 
-    def _stored(self, submission_id: bytes) -> tuple[PartKey, Records] | None:
+    def _stored(self, submission_id: bytes) -> tuple[PartKey, PackedRecords] | None:
         """Returns a counted submission and its place, or None."""
         with self._database.reading() as connection:
             query = "SELECT survey, label, mode, count, reports FROM submissions WHERE id = ?"

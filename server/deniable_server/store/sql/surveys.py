@@ -14,7 +14,7 @@ from deniable_server.store.roles import Role
 from deniable_server.store.sql import clock
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.people import require_account
 from deniable_server.store.sql.published import COLUMNS, PAUSED, find, published_of
 from deniable_server.store.sql.roles import give, role_of
@@ -24,7 +24,7 @@ from deniable_server.store.sql.settings import settings_of
 class SqlSurveys:
     """Implements `Surveys`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def publish(self, survey: Survey, owner: str | None = None) -> bool:

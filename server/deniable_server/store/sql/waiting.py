@@ -1,6 +1,6 @@
 """Waiting submissions of one part of a survey, and their encoding, which has one length whatever it contains.
 
-Records are sorted by their random ids, and separate from the codes that came with them.
+PackedRecords are sorted by their random ids, and separate from the codes that came with them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NOBODY = bytes(ID_BYTES)
 
 
 @dataclass(frozen=True)
-class Records:
+class PackedRecords:
     """Perturbed records back to back, with their counts if they are already counted."""
 
     count: int
@@ -30,8 +30,8 @@ class Records:
 class Waiting:
     """Submissions by id, erased records that must leave the counts, and hashes of codes that must be marked as spent."""
 
-    arrived: dict[bytes, Records] = field(default_factory=dict)
-    withdrawn: list[Records] = field(default_factory=list)
+    arrived: dict[bytes, PackedRecords] = field(default_factory=dict)
+    withdrawn: list[PackedRecords] = field(default_factory=list)
     codes: set[bytes] = field(default_factory=set)
 
     @property
@@ -63,14 +63,14 @@ def unpack(survey: Survey, content: bytes) -> Waiting:
     end = _HEAD.size + (arrived + withdrawn) * size
     waiting, entries = Waiting(), _slices(content, _HEAD.size, end, size)
     for entry in entries[:arrived]:
-        before = waiting.arrived.get(entry[:ID_BYTES], Records(0, b""))
-        waiting.arrived[entry[:ID_BYTES]] = Records(before.count + 1, before.reports + entry[ID_BYTES:])
-    waiting.withdrawn = [Records(1, entry[ID_BYTES:]) for entry in entries[arrived:]]
+        before = waiting.arrived.get(entry[:ID_BYTES], PackedRecords(0, b""))
+        waiting.arrived[entry[:ID_BYTES]] = PackedRecords(before.count + 1, before.reports + entry[ID_BYTES:])
+    waiting.withdrawn = [PackedRecords(1, entry[ID_BYTES:]) for entry in entries[arrived:]]
     waiting.codes = set(_slices(content, end, end + codes * HASH_BYTES, HASH_BYTES))
     return waiting
 
 
-def _each(records: Records, size: int) -> list[bytes]:
+def _each(records: PackedRecords, size: int) -> list[bytes]:
     return _slices(records.reports, 0, len(records.reports), size)
 
 

@@ -1,4 +1,4 @@
-"""Webhooks and their message queue in SQL."""
+"""Webhooks and their waiting messages in SQL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from deniable_server.store.audit import doing
 from deniable_server.store.errors import ConflictError
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.published import find
 from deniable_server.store.webhooks import MOST, Message, ReceiverState, Webhook
 
@@ -19,7 +19,7 @@ _COLUMNS = "id, survey, url, events, made_on, failing_since"
 class SqlWebhooks:
     """Implements `Webhooks`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def add(self, webhook: Webhook, secret: bytes, receiver: ReceiverState) -> None:

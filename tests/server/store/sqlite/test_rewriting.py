@@ -21,7 +21,7 @@ from deniable_server.store.errors import FullError, UnavailableError
 from deniable_server.store.protocol import Store
 from deniable_server.store.sql import release, vacuum
 from deniable_server.store.sqlite import file
-from deniable_server.store.sqlite.file import File
+from deniable_server.store.sqlite.file import SqliteFile
 
 Make = Callable[..., Submission]
 __all__ = ["clinics"]
@@ -132,13 +132,13 @@ def test_a_closed_store_rewrites_nothing_more(store: Store, clinics: Survey, sub
 def test_a_database_that_only_unlinks_would_be_found_out(
     tmp_path: Path, submissions: Make, clinics: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def connect(self: File) -> sqlite3.Connection:
+    def connect(self: SqliteFile) -> sqlite3.Connection:
         connection = original(self)
         connection.execute("PRAGMA secure_delete = OFF")
         return connection
 
-    original = File.connect
-    monkeypatch.setattr(File, "connect", connect)
+    original = SqliteFile.connect
+    monkeypatch.setattr(SqliteFile, "connect", connect)
     assert traces(tmp_path / "traces.db", withdrawn_from(tmp_path / "traces.db", submissions, clinics)) > 0
 
 
