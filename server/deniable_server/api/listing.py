@@ -49,7 +49,7 @@ def page(surveys: Sequence[Published], last: str, limit: int) -> tuple[dict[str,
     """Returns a page of surveys, sorted by id, and the query of the next page, or None."""
     rest = [each for each in surveys if each.survey.id > last]
     following = _cursor(rest[limit - 1].survey.id) if len(rest) > limit else None
-    content = {"surveys": [_told(each) for each in rest[:limit]], "next": following}
+    content = {"surveys": [_fields(each) for each in rest[:limit]], "next": following}
     return content, None if following is None else urlencode({"limit": limit, "cursor": following})
 
 
@@ -57,7 +57,7 @@ def _cursor(survey_id: str) -> str:
     return base64.urlsafe_b64encode(survey_id.encode()).rstrip(b"=").decode()
 
 
-def _told(published: Published) -> dict[str, Any]:
+def _fields(published: Published) -> dict[str, Any]:
     survey = published.survey
     return {
         "id": survey.id,

@@ -25,7 +25,7 @@ def most_bytes(survey: Survey, count: int) -> int:
 
 
 def check_length(survey: Survey, length: int, key: ApiKey | None) -> None:
-    """Checks, before a body is read, that it has the size of one record or comes with a key. Raises Unauthorized with how to get one."""
+    """Verifies, before a body is read, that it has the size of one record or comes with a key. Raises Unauthorized with how to get one."""
     if key is None and length > most_bytes(survey, 1):
         raise key_needed("the body must have the size of one record without a key with the scope submit")
 

@@ -33,21 +33,30 @@ Outcome = bool | BaseException
 
 
 class SubmissionBackend(Protocol):
-    """Who knows what a submission has to keep to, and where it is kept."""
+    """Interface to the validation and storage of submissions."""
 
     patience: float
 
-    def count(self) -> None: ...
+    def count(self) -> None:
+        """Counts a submission against the rate limit."""
 
-    def survey(self, survey_id: str) -> Any: ...
+    def survey(self, survey_id: str) -> Any:
+        """Returns a survey that was read before, or None."""
 
-    def learn(self, survey_id: str) -> Any: ...
+    def learn(self, survey_id: str) -> Any:
+        """Reads a survey from the database."""
 
-    def take(self, survey: Any, body: bytes, tell: Callable[[Outcome], None]) -> Callable[[], bool]: ...
+    def take(self, survey: Any, body: bytes, tell: Callable[[Outcome], None]) -> Callable[[], bool]:
+        """Begins to store a submission. Returns the function that cancels it."""
+        raise NotImplementedError
 
-    def busy(self) -> Exception: ...
+    def busy(self) -> Exception:
+        """Returns the error for a submission that waited too long."""
+        raise NotImplementedError
 
-    def accepted(self) -> Response: ...
+    def accepted(self) -> Response:
+        """Returns the reply to a stored submission."""
+        raise NotImplementedError
 
 
 class Direct:

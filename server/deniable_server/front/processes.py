@@ -45,12 +45,12 @@ class Worker:
         return self._connection.recv()
 
     def kill(self) -> None:
-        """Kills the process and those that it started."""
+        """Ends the process and those that it started, by SIGKILL."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self) -> int:
-        """Kills the process, removes its files and returns its exit code."""
+        """Ends the process, removes its files and returns its exit code."""
         running = self._process.poll() is None
         if running:
             self.kill()
@@ -83,7 +83,7 @@ class Pool:
         with self._room:
             if gone.happened:
                 raise GoneError
-            worker = self._taken()
+            worker = self._acquire()
             try:
                 gone.when(worker.kill)
                 result = worker.run(task)
@@ -99,7 +99,7 @@ class Pool:
         return result
 
     def close(self) -> None:
-        """Kills all processes."""
+        """Ends all processes."""
         with self._lock:
             self._closed = True
             workers = set(self._all)
@@ -109,7 +109,7 @@ class Pool:
             worker.end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _taken(self) -> Worker:
+    def _acquire(self) -> Worker:
         with self._lock:
             if self._closed:
                 raise GoneError

@@ -174,15 +174,15 @@ def list_surveys(db: Database, as_json: bool) -> None:
     One line each, separated by tabs: id, open, paused or closed, number of responses, and title.
     """
     with opened(db) as store:
-        surveys = [_listed(store, published) for published in store.surveys.all()]
+        surveys = [_list_entry(store, published) for published in store.surveys.all()]
     if as_json:
         print_json(surveys)
     else:
         for survey in surveys:
-            click.echo(f"{survey['id']}\t{survey['state']}\t{_kept(survey)}\t{survey['title']}")
+            click.echo(f"{survey['id']}\t{survey['state']}\t{_counts_in_words(survey)}\t{survey['title']}")
 
 
-def _listed(store: Store, published: Published) -> dict[str, Any]:
+def _list_entry(store: Store, published: Published) -> dict[str, Any]:
     """Returns what a list says of a survey: how many responses are counted and may wait, and how many invitations are spent."""
     from deniable_server.results.release import counted
     from deniable_server.results.results import may_wait
@@ -205,7 +205,7 @@ def _listed(store: Store, published: Published) -> dict[str, Any]:
     }
 
 
-def _kept(survey: dict[str, Any]) -> str:
+def _counts_in_words(survey: dict[str, Any]) -> str:
     """Returns the counts of a survey, in words."""
     parts = [_number(survey["responses"], "response")]
     if survey["by_hand"]:
@@ -289,7 +289,7 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
 
     Behind a proxy that speaks https, give the address that people use as --public-url. Without a proxy, give --certificate and --key.
 
-
+    \b
     Example:
       deniable-server serve --public-url https://survey.example.org --metrics-listen 127.0.0.1:9464
     """

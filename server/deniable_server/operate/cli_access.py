@@ -194,7 +194,7 @@ def disable_user(db: Database, name: str, enabled: bool) -> None:
 def grant(db: Database, survey_id: str, name: str, role: str) -> None:
     """Give an account a role in a survey.
 
-
+    \b
     Example, if the owner has left:
       deniable-server grant affairs eve owner
     """
@@ -221,7 +221,7 @@ def key_commands() -> None:
 def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None) -> None:
     """Create an API key. It is printed once and not stored.
 
-
+    \b
     Example:
       deniable-server key make --scope submit --name lab
     """

@@ -92,7 +92,7 @@ def restore_backup(
     Keys, accounts, codes and surveys return to their state at the time of the backup. They are listed before you are asked. --audit
     and --old repeat later revocations, as far as these files contain them. All sessions end.
 
-
+    \b
     Example:
       deniable-server restore copy.db --db survey.db --old damaged.db
     """

@@ -75,7 +75,7 @@ def at_terminal() -> bool:
 
 
 def require(db: Database) -> None:
-    """Exits with a clear message if `init` has not run, or the key is missing, which `init` would replace."""
+    """Ends with a clear message if `init` has not run, or the key is missing, which `init` would replace."""
     if db.path is not None and not db.path.exists():
         raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
     if not db.key.exists():

@@ -26,7 +26,7 @@ def doctor_command(db: Database, public_url: str | None, copy: Path | None, pass
     beside the database, as `restore` does. Last come the features that are missing because a package is not installed. The exit code is
     1 if there is a fault, and all faults are listed.
 
-
+    \b
     Example:
       deniable-server doctor --public-url https://survey.example.org --backup copy.db
     """

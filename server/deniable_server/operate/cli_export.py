@@ -23,7 +23,7 @@ def export_command(db: Database, survey_id: str, folder: Path) -> None:
     nothing shows when, or together with which others, they came. `deniable tally DIR` counts them, on one machine or many. The server may
     run meanwhile. The folder appears only when it is complete.
 
-
+    \b
     Example:
       deniable-server export health --parquet health-export
     """

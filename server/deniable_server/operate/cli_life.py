@@ -51,7 +51,7 @@ def settings_command(db: Database, survey_id: str, points: Decimal | None, as_js
 
     The word none clears a number or a day.
 
-
+    \b
     Example:
       deniable-server settings health --points 5 --expected 800 --close-on 2027-01-31
     """
@@ -64,10 +64,10 @@ def settings_command(db: Database, survey_id: str, points: Decimal | None, as_js
             settings = revised(settings, today(), changes)
             store.life.keep(survey_id, settings)
     if as_json:
-        print_json(_shown(settings))
+        print_json(_settings_fields(settings))
     else:
         yes = {True: "yes", False: "no", None: NONE}
-        for name, value in _shown(settings).items():
+        for name, value in _settings_fields(settings).items():
             click.echo(f"{name}\t{yes[value] if value is None or isinstance(value, bool) else value}")
 
 
@@ -76,7 +76,7 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _shown(settings: Settings) -> dict[str, Any]:
+def _settings_fields(settings: Settings) -> dict[str, Any]:
     """Returns settings by the names that the command gives them."""
     points = float(f"{100 * settings.half_width:g}")
     rest = {one.name: getattr(settings, one.name) for one in fields(settings)[1:]}

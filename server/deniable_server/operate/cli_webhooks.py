@@ -25,7 +25,7 @@ def webhook_commands() -> None:
 def make(db: Database, survey_id: str, url: str, events: Sequence[str]) -> None:
     """Create a webhook. Its secret is printed once.
 
-
+    \b
     Example:
       deniable-server webhook make --survey health --url https://example.org/in --event survey.closed
     """

@@ -104,11 +104,11 @@ def _result(app: Flask, task: Task) -> Any:
         except (DeniableError, HTTPException, MemoryError):
             raise
         except Exception as error:  # logged here, where its traceback is
-            return Broken(_made(app.make_response(app.handle_user_exception(error))))
-        return _made(returned) if isinstance(returned, Response) else returned
+            return Broken(_as_made(app.make_response(app.handle_user_exception(error))))
+        return _as_made(returned) if isinstance(returned, Response) else returned
 
 
-def _made(response: Response) -> Made:
+def _as_made(response: Response) -> Made:
     headers = response.headers.to_wsgi_list()
     if not isinstance(response.response, FileWrapper):
         return Made(response.status_code, headers, response.get_data())

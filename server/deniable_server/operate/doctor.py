@@ -54,7 +54,7 @@ class Check:
 
     @property
     def state(self) -> str:
-        """ "fault", "not looked at" or "ok"."""
+        """The state: "fault", "not looked at" or "ok"."""
         return "fault" if self.faults else "not looked at" if self.skipped is not None else "ok"
 
     @property
@@ -144,9 +144,9 @@ def _opened(place: Database) -> Store:
 
 def disk(db: Path) -> Iterator[str]:
     """Checks that there is disk space for a copy of the database, which is rewritten after a withdrawal, and some more."""
-    free, wanted = shutil.disk_usage(db.absolute().parent).free, max(LEAST_FREE, 2 * db.stat().st_size)
-    if free < wanted:
-        yield f"the disk of {db} must have {wanted >> 20:,} MiB free, twice what the database takes, has {free >> 20:,} MiB"
+    free, needed = shutil.disk_usage(db.absolute().parent).free, max(LEAST_FREE, 2 * db.stat().st_size)
+    if free < needed:
+        yield f"the disk of {db} must have {needed >> 20:,} MiB free, twice what the database takes, has {free >> 20:,} MiB"
 
 
 def backup(db: Path, copy: Path, password: str | None = None) -> Iterator[str]:

@@ -53,7 +53,7 @@ def require_secrets(store: Store) -> None:
 
 
 def count_again(store: Store) -> int:
-    """Recounts every survey's records. Returns their number.
+    """Counts every survey's records again. Returns their number.
 
     Raises:
         ValueError: A survey's records differ from its stored counts.
@@ -62,10 +62,10 @@ def count_again(store: Store) -> int:
     for published in store.surveys.all():
         survey = published.survey
         for parts in (estimated(survey), by_hand(survey)):
-            kept, again = store.submissions.tally(survey.id, parts), store.submissions.recount(survey.id, parts)
-            if (kept.n, kept.to_bytes()) != (again.n, again.to_bytes()):  # a record without a bit changes n alone
+            stored, again = store.submissions.tally(survey.id, parts), store.submissions.recount(survey.id, parts)
+            if (stored.n, stored.to_bytes()) != (again.n, again.to_bytes()):  # a record without a bit changes n alone
                 raise ValueError(f"it must be whole: its records of {survey.id} and their counts differ")
-            records += kept.n
+            records += stored.n
     return records
 
 

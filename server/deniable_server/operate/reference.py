@@ -29,6 +29,7 @@ class Reference:
 
     @property
     def state(self) -> str:
+        """The survey's state."""
         published = self._store.surveys.published(self._survey.id)
         return published.state
 
@@ -40,8 +41,8 @@ class Reference:
 
     def reply(self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """Returns status, headers and body of a reply, not compressed."""
-        told = [(name, value) for name, value in headers if name not in ("Accept-Encoding", "Connection")]
-        reply = self._client.open(path, method=method, headers=told, data=body, base_url=self._url)
+        headers_kept = [(name, value) for name, value in headers if name not in ("Accept-Encoding", "Connection")]
+        reply = self._client.open(path, method=method, headers=headers_kept, data=body, base_url=self._url)
         return reply.status_code, dict(reply.headers), reply.data
 
     def close(self) -> None:

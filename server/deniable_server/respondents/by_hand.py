@@ -123,8 +123,8 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
 
 def _address(survey: Survey) -> str:
     """Returns the form's target: the page's address with the known query parameters, so that going back shows an empty form."""
-    known = {"lang": (languages.addressed(),), "group": survey.groups}
-    query = {name: value for name, value in request.args.items() if value in known.get(name, ())}
+    parameters = {"lang": (languages.addressed(),), "group": survey.groups}
+    query = {name: value for name, value in request.args.items() if value in parameters.get(name, ())}
     return request.path + ("?" + urlencode(query, quote_via=quote) if query else "")
 
 

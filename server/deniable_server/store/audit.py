@@ -107,7 +107,7 @@ class Audit(Protocol):
 
 @contextmanager
 def acting(user: str | None) -> Iterator[None]:
-    """Attributes what is done in this context to an account."""
+    """Assigns what is done in this context to an account."""
     before = _actor.set(user)
     try:
         yield
@@ -116,7 +116,7 @@ def acting(user: str | None) -> Iterator[None]:
 
 
 def set_actor(user: str | None) -> None:
-    """Attributes what this thread does from now on to an account; None for the server."""
+    """Assigns what this thread does from now on to an account; None for the server."""
     _actor.set(user)
 
 

@@ -96,7 +96,7 @@ class Webhooks(Protocol):
         """Returns all queued messages, the first due first."""
 
     def attempt(self, message: Message, due: int) -> bool:
-        """Claims a message before it is sent: counts the attempt, and sets when it is due again.
+        """Reserves a message before it is sent: counts the attempt, and sets when it is due again.
 
         Returns:
             False if another process sends it, or it is gone.

@@ -44,7 +44,7 @@ def load(folder: Path, suffix: str) -> dict[str, Asset]:
 
 def plain_style(style: bytes) -> bytes:
     """Returns a style sheet without its comments, which are for those who write it."""
-    return _STYLE_COMMENT.sub(lambda found: found[1] or "", style.decode()).encode()
+    return _STYLE_COMMENT.sub(lambda match: match[1] or "", style.decode()).encode()
 
 
 def asset(body: bytes, suffix: str) -> Asset:

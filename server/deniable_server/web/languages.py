@@ -85,15 +85,15 @@ def tongue_of(tag: str) -> Tongue:
 
 def script_messages(catalog: Catalog, texts: NullTranslations, locale: Locale) -> dict[str, str | dict[str, str]]:
     """Returns the translated texts of the browser's modules, by their English; texts with a count by CLDR plural category."""
-    found: dict[str, str | dict[str, str]] = {}
+    texts_by_key: dict[str, str | dict[str, str]] = {}
     for message in catalog:
         if translated(message) and any(place.endswith(".mjs") for place, _ in message.locations):
             if isinstance(message.id, str):
-                found[message.id] = texts.gettext(message.id)
+                texts_by_key[message.id] = texts.gettext(message.id)
             else:
                 one, other = message.id
-                found[one] = {category: texts.ngettext(one, other, count) for category, count in samples(locale).items()}
-    return found
+                texts_by_key[one] = {category: texts.ngettext(one, other, count) for category, count in samples(locale).items()}
+    return texts_by_key
 
 
 def translated(message: Message) -> bool:
@@ -140,14 +140,14 @@ def chosen() -> Language:
     """
     if "language" not in g:
         own = [survey.language] if (survey := _survey()) else []
-        g.language = LANGUAGES[negotiate([*_wanted(), *own], list(LANGUAGES)) or "en"] if current_audience().translated else ENGLISH
+        g.language = LANGUAGES[negotiate([*_requested(), *own], list(LANGUAGES)) or "en"] if current_audience().translated else ENGLISH
     language: Language = g.language
     return language
 
 
 def reading() -> str:
     """Returns the tag of the survey's texts on this page: the best for the reader. Twin: `readingOf` in browser/reading.mjs."""
-    return survey.reading(_wanted()) if (survey := _survey()) else chosen().tag
+    return survey.reading(_requested()) if (survey := _survey()) else chosen().tag
 
 
 def addressed() -> str:
@@ -166,7 +166,7 @@ def _named() -> str | None:
     return named if named in LANGUAGES or (survey and named in survey.languages) else None
 
 
-def _wanted() -> list[str]:
+def _requested() -> list[str]:
     """Returns the reader's languages, best first: the one in the address, then those that the browser requests."""
     accepted = [tag for tag, quality in request.accept_languages if quality > 0]
     return [*([named] if (named := _named()) else []), *accepted]
@@ -176,8 +176,8 @@ def _names() -> dict[str, Any]:
     """Returns the templates' language variables. `offered` are the languages with a catalog, and those of the survey."""
     survey = _survey()
     own = [tongue_of(tag) for tag in survey.languages if tag not in LANGUAGES] if survey else []
-    shown = {"language": chosen(), "languages": LANGUAGES.values(), "offered": [*LANGUAGES.values(), *own]}
-    return {**shown, "reading": reading(), "addressed": addressed()}
+    variables = {"language": chosen(), "languages": LANGUAGES.values(), "offered": [*LANGUAGES.values(), *own]}
+    return {**variables, "reading": reading(), "addressed": addressed()}
 
 
 def _gettext(message: str) -> str:

@@ -45,13 +45,13 @@ def body(size: Callable[[Survey], int] | int) -> Callable[[View], View]:
 
 def whole_body() -> bytes:
     """Returns the body of the current request and releases it. Raises RequestEntityTooLarge if it is too long."""
-    given: bytes | None = request.environ.pop(BODY, None)
-    if given is None:
+    stored: bytes | None = request.environ.pop(BODY, None)
+    if stored is None:
         return request.get_data(cache=False)
     request.environ["wsgi.input"] = io.BytesIO()
-    if len(given) > (request.max_content_length or 0):
+    if len(stored) > (request.max_content_length or 0):
         raise RequestEntityTooLarge
-    return given
+    return stored
 
 
 def most_bytes() -> int:

@@ -103,6 +103,7 @@ class Failure:
 
     @classmethod
     def of(cls, error: Exception) -> Failure:
+        """Returns a picklable copy of an error."""
         return cls(type(error), error.args, error.__dict__)
 
     def error(self) -> Exception:
@@ -175,12 +176,12 @@ def _task(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: int
     return Task(name, args, kwargs, seconds, environ, dict(session), known)
 
 
-def _response(made: Made) -> Response:
-    if made.path is None:
-        return Response(made.body, made.status, made.headers)
-    response = send_file(_Removed(made.path), "application/octet-stream", conditional=False, etag=False)
+def _response(reply_file: Made) -> Response:
+    if reply_file.path is None:
+        return Response(reply_file.body, reply_file.status, reply_file.headers)
+    response = send_file(_Removed(reply_file.path), "application/octet-stream", conditional=False, etag=False)
     response.headers.clear()
-    response.headers.extend(made.headers)
+    response.headers.extend(reply_file.headers)
     return response
 
 

@@ -57,7 +57,7 @@ class SqlAccess:
             return _unspent(connection, survey_id, code_hash)
 
     def admits(self, connection: Connection, survey_id: str, code_hash: bytes) -> bool:
-        """Returns, in the writer's turn, whether a code belongs to the survey and is neither spent nor used by a waiting submission."""
+        """Decides, in the writer's turn, whether a code belongs to the survey and is neither spent nor used by a waiting submission."""
         return not self._database.intake.holds_code(survey_id, code_hash) and _unspent(connection, survey_id, code_hash)
 
 

@@ -66,7 +66,7 @@ class IncomingQueue:
         return True
 
     def _gather(self) -> None:
-        """Waits, in the writer's thread before a commit, for as many submissions as the last commit had."""
+        """Waits for as many submissions as the last commit had. Called in the writer's thread before a commit."""
         with self._lock:
             self._lock.wait_for(lambda: len(self._waiting) >= self._last, min(self._took, LONGEST))
 
@@ -98,7 +98,7 @@ class IncomingQueue:
                 each.tell(error)
 
     def _take(self) -> list[IncomingSubmission]:
-        """Empties the queue and returns its submissions; they can no longer be cancelled."""
+        """Takes all submissions out of the queue; they can no longer be cancelled."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
         return waiting

@@ -46,7 +46,7 @@ class SqlLife:
         self._keep(survey_id, settings, closed=False)
 
     def archive(self, survey_id: str, archived: bool) -> None:
-        """Archives a closed survey, or unarchives it."""
+        """Sets whether a closed survey is archived."""
         self._keep(survey_id, replace(self.settings(survey_id), archived=archived), closed=True)
 
     def _keep(self, survey_id: str, settings: Settings, closed: bool) -> None:

@@ -89,7 +89,7 @@ class SqlWebhooks:
         return [Message(*row) for row in rows]
 
     def attempt(self, message: Message, due: int) -> bool:
-        """Claims a message for one attempt."""
+        """Reserves a message for one attempt."""
         update = "UPDATE messages SET tries = tries + 1, due = ? WHERE id = ? AND tries = ?"
         values = [due, message.id, message.tries]
         return self._database.writer.run(lambda connection: connection.execute(update, values).rowcount > 0)

@@ -251,4 +251,4 @@ class NoWriter(Writer):
         raise UnavailableError("this process only reads the database")
 
     def close(self) -> None:
-        """Does nothing."""
+        """Ends nothing, since no thread was started."""

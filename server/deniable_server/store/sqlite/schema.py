@@ -18,7 +18,7 @@ migrations = Migrations("deniable_server")
 
 @migrations()
 def first(db: Database) -> None:
-    """Surveys, submissions, what is not tallied yet, tallies, users."""
+    """Creates tables of surveys, submissions, untallied submissions, tallies and users."""
     for statement in (
         "CREATE TABLE surveys (id TEXT PRIMARY KEY, definition BLOB NOT NULL, is_open INTEGER NOT NULL, published_on TEXT NOT NULL)",
         "CREATE TABLE submissions (id BLOB PRIMARY KEY, survey TEXT NOT NULL REFERENCES surveys (id), "
@@ -32,9 +32,9 @@ def first(db: Database) -> None:
 
 @migrations()
 def second(db: Database) -> None:
-    """Public groups and records made by hand, each counted apart; invitations; what was withdrawn.
+    """Adds public groups and records made by hand, counted separately; invitations; and withdrawn ids.
 
-    label: the public group, empty where the survey has none. unmatched: how many withdrawals found nothing to erase.
+    `label` is the public group, empty if the survey has none. `unmatched` counts withdrawals of unknown submissions.
     """
     for statement in (
         "ALTER TABLE submissions ADD COLUMN label TEXT NOT NULL DEFAULT ''",
@@ -54,11 +54,11 @@ def second(db: Database) -> None:
 
 @migrations()
 def third(db: Database) -> None:
-    """An intake; submissions under random keys, their large bytes out of the way of a search for an id; everything counted.
+    """Adds the intake, and stores submissions under random keys, their large bytes separate from the index of ids.
 
-    sealed: what a part of a survey has received and not counted yet. key: random, so that rows have no order.
+    `sealed` is what a part of a survey has received and not counted yet. `key` is random, so that rows have no order.
     """
-    kept = [(secrets.randbits(63), *row) for row in db.execute("SELECT id FROM submissions").fetchall()]
+    rows = [(secrets.randbits(63), *row) for row in db.execute("SELECT id FROM submissions").fetchall()]
     for statement in (
         "ALTER TABLE submissions RENAME TO submissions_by_id",
         "CREATE TABLE submissions (key INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, survey TEXT NOT NULL REFERENCES surveys (id), "
@@ -72,14 +72,14 @@ def third(db: Database) -> None:
     ):
         db.execute(statement)
     move = "INSERT INTO submissions SELECT ?, id, survey, label, by_hand, count, reports FROM submissions_by_id WHERE id = ?"
-    for pair in sorted(kept):
+    for pair in sorted(rows):
         db.execute(move, pair)
     db.execute("DROP TABLE submissions_by_id")
 
 
 @migrations()
 def fourth(db: Database) -> None:
-    """Who perturbed the answers, as a number (`parts.MODES`) that is what by_hand was; and tallies of what has none yet."""
+    """Replaces by_hand by the mode as a number (`parts.NUMBERS`), and adds missing tallies."""
     for table in ("submissions", "tallies", "intake"):
         db.execute(f"ALTER TABLE {table} RENAME COLUMN by_hand TO mode")
     query = "SELECT DISTINCT survey, label, mode FROM submissions EXCEPT SELECT survey, label, mode FROM tallies"
@@ -92,7 +92,7 @@ accounts = Migrations("deniable_server_accounts")  # after those of the store, w
 
 @accounts(name="first")
 def sessions_and_keys(db: Database) -> None:
-    """Sessions and keys. Removing an account ends its sessions; scopes are words with a space between them."""
+    """Creates tables of sessions and API keys. Removing an account ends its sessions; scopes are words separated by spaces."""
     for statement in (
         "CREATE TABLE sessions (hash BLOB PRIMARY KEY, user TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE, "
         "until INTEGER NOT NULL) WITHOUT ROWID",
@@ -115,7 +115,7 @@ _PASSKEYS = (
 
 @people(name="first")
 def operators_and_roles(db: Database) -> None:
-    """Operators, and roles per survey (`Role`). Before, every account might do everything: it stays so for those that there are."""
+    """Adds operators, and roles in surveys (`Role`). Existing accounts keep all rights, which every account had before."""
     for statement in (
         "ALTER TABLE users ADD COLUMN operator INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE users ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0",
@@ -130,16 +130,16 @@ def operators_and_roles(db: Database) -> None:
 
 @people(name="second")
 def links_that_make_accounts(db: Database) -> None:
-    """Invitations of researchers: of the token in a link its SHA-256."""
+    """Creates the table of account links, with the SHA-256 of each token."""
     columns = "hash BLOB PRIMARY KEY, operator INTEGER NOT NULL, until INTEGER NOT NULL, made_by TEXT"
     db.execute(f"CREATE TABLE user_invitations ({columns}) WITHOUT ROWID")
 
 
 @people(name="third")
 def second_factors(db: Database) -> None:
-    """Secrets of apps that show codes, sealed; hashes of recovery codes. last: the time step of the latest code that was used.
+    """Creates tables of encrypted TOTP secrets, recovery codes' hashes, and passkeys.
 
-    challenged: when the challenge was made that a passkey answered last.
+    `last` is the time step of the latest used code; `challenged` is the time of the challenge that a passkey answered last.
     """
     owner = "REFERENCES users (name) ON DELETE CASCADE"
     for statement in (
@@ -152,14 +152,14 @@ def second_factors(db: Database) -> None:
 
 @people(name="fourth")
 def audit_log(db: Database) -> None:
-    """What researchers did (`store.audit`), and how many entries and which last hash there are."""
+    """Creates the audit log (`store.audit`), and its number of entries and last hash."""
     db.execute("CREATE TABLE audit (number INTEGER PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)")
     db.execute("CREATE TABLE audit_head (count INTEGER PRIMARY KEY, hash TEXT NOT NULL)")
 
 
 @people(name="fifth")
 def passkeys_of_early_files(db: Database) -> None:
-    """The third step made no passkeys at first: files of that time get theirs here."""
+    """Creates the table of passkeys in files for which an early third step did not."""
     db.execute(_PASSKEYS)
 
 
@@ -168,7 +168,7 @@ life = Migrations("deniable_server_life")
 
 @life(name="first")
 def spans_and_settings(db: Database) -> None:
-    """How counts grew, and how surveys are run. What was counted before is one span, where it is enough to be told (life.LEAST)."""
+    """Creates tables of spans and settings. Existing records become one span if there are enough (life.LEAST)."""
     for statement in (
         "CREATE TABLE spans (survey TEXT NOT NULL REFERENCES surveys (id), since TEXT NOT NULL, until TEXT NOT NULL, n INTEGER NOT NULL, "
         "PRIMARY KEY (survey, since)) WITHOUT ROWID",
@@ -186,7 +186,7 @@ drafts = Migrations("deniable_server_drafts")
 
 @drafts(name="first")
 def texts_of_drafts(db: Database) -> None:
-    """Surveys that are being written. id: random, so that rows have no order; author: a name, of an account that may be gone."""
+    """Creates the table of drafts. `id` is random, so that rows have no order; `author` may name a removed account."""
     db.execute(
         "CREATE TABLE drafts (id TEXT PRIMARY KEY, author TEXT NOT NULL, text BLOB NOT NULL, changed_on TEXT NOT NULL) WITHOUT ROWID"
     )
@@ -197,7 +197,7 @@ webhooks = Migrations("deniable_server_webhooks")
 
 @webhooks(name="first")
 def addresses_and_messages(db: Database) -> None:
-    """Addresses that are told of a survey, with what they know (`webhooks.ReceiverState`); what waits to be told. due: Unix seconds."""
+    """Creates tables of webhooks, with what receivers know (`webhooks.ReceiverState`), and of messages. `due` is in Unix seconds."""
     for statement in (
         "CREATE TABLE webhooks (id TEXT PRIMARY KEY, survey TEXT NOT NULL REFERENCES surveys (id), url TEXT NOT NULL, "
         "events TEXT NOT NULL, made_on TEXT NOT NULL, failing_since TEXT, sealed BLOB NOT NULL, is_open INTEGER NOT NULL, "
@@ -209,7 +209,7 @@ def addresses_and_messages(db: Database) -> None:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
+    """Migrates a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
     db, sets = Database(connection), (migrations, accounts, people, life, drafts, webhooks)
     if not any(each.pending(db) for each in sets):
         return
