@@ -103,12 +103,12 @@ def _has_sample_text(survey: Survey) -> bool:
     """Returns whether a survey still has sample text of a new draft, which the page *Publish* reports, too."""
     from deniable_server.drafts.editor.leftover import left_over  # Flask comes with it, which no other command needs
 
-    found = left_over(survey)
-    if found:
+    sample = left_over(survey)
+    if sample:
         click.echo("Sample text is still in it. Respondents would read:", err=True)
-    for one in found:
+    for one in sample:
         click.echo(f"  {one.label}: {one.words}", err=True)
-    return bool(found)
+    return bool(sample)
 
 
 def _name_gaps(survey: Survey) -> None:
@@ -148,11 +148,11 @@ def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, same_
     """
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
-        known = any(heading.id == survey.id for heading in store.surveys.headings())
-        if not known:
+        exists = any(heading.id == survey.id for heading in store.surveys.headings())
+        if not exists:
             _name_gaps(survey)
             _check_title(store, survey, owner, same_title)
-        if not known and _has_sample_text(survey) and not yes and at_terminal():
+        if not exists and _has_sample_text(survey) and not yes and at_terminal():
             click.confirm("Publish it for good all the same?", abort=True, err=True)
         new = store.surveys.publish(survey, owner)
     if as_json:
@@ -189,7 +189,7 @@ def _list_entry(store: Store, published: Published) -> dict[str, Any]:
 
     survey = published.survey
     counts = store.submissions.counts(survey.id)
-    made, spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
+    total, spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
     return {
         "id": survey.id,
         "title": survey.title,
@@ -200,7 +200,7 @@ def _list_entry(store: Store, published: Published) -> dict[str, Any]:
         "responses": counted(counts, estimated(survey)),
         "by_hand": counted(counts, by_hand(survey)),
         "may_wait": may_wait(published, estimated(survey)),
-        "codes_made": made,
+        "codes_made": total,
         "codes_spent": spent,
     }
 
@@ -239,12 +239,12 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
     """Create one-time codes for a survey whose access is invited. They are printed once and not stored."""
     with opened(db) as store:
         url = Config.for_database(db, public_url).public_url
-        written = invitations.make(store, survey_id, count)
+        codes = invitations.make(store, survey_id, count)
         survey = store.surveys.published(survey_id).survey
     if as_json:
-        print_json([{"code": code, "link": invitations.personal_link(survey, code, url)} for code in written])
+        print_json([{"code": code, "link": invitations.personal_link(survey, code, url)} for code in codes])
     else:
-        click.echo("\n".join(written) + "\n" if kind == "txt" else invitations.to_csv(survey, written, url), nl=False)
+        click.echo("\n".join(codes) + "\n" if kind == "txt" else invitations.to_csv(survey, codes, url), nl=False)
     click.echo(f"{_number(count, 'code')} made. The server keeps only hashes: nobody can print a code again.", err=True)
 
 

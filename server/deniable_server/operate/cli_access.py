@@ -226,8 +226,8 @@ def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None)
       deniable-server key make --scope submit --name lab
     """
     with opened(db) as store:
-        written = api_keys.make(store, name, scopes, survey)
-    click.echo(written)
+        key_text = api_keys.make(store, name, scopes, survey)
+    click.echo(key_text)
     click.echo(f"{name} is for {' and '.join(api_keys.SCOPES[scope] for scope in scopes)}. Nobody can print the key again.", err=True)
 
 
@@ -237,11 +237,11 @@ def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None)
 def list_keys(db: Database, as_json: bool) -> None:
     """List the API keys: name, scopes, survey, and day of creation."""
     with opened(db) as store:
-        made = store.accounts.all_keys()
+        keys = store.accounts.all_keys()
     if as_json:
-        print_json([asdict(key) for key in made])
+        print_json([asdict(key) for key in keys])
     else:
-        for key in made:
+        for key in keys:
             click.echo(f"{key.name}\t{','.join(key.scopes)}\t{key.survey or 'all surveys'}\t{key.made_on}")
 
 

@@ -40,8 +40,8 @@ def verify(db: Database, head: str | None) -> None:
     log, and only a head noted earlier reveals that.
     """
     with opened(db) as store:
-        found = store.audit.verify(head)
-    for fault in found.faults:
+        result = store.audit.verify(head)
+    for fault in result.faults:
         click.echo(f"FAULT  {fault}")
-    click.echo(f"{found.count} {'entry' if found.count == 1 else 'entries'}; head {found.head}")
-    raise click.exceptions.Exit(1 if found.faults else 0)
+    click.echo(f"{result.count} {'entry' if result.count == 1 else 'entries'}; head {result.head}")
+    raise click.exceptions.Exit(1 if result.faults else 0)

@@ -28,8 +28,8 @@ def export_command(db: Database, survey_id: str, folder: Path) -> None:
       deniable-server export health --parquet health-export
     """
     with opened(db) as store:
-        made = export(store, survey_id, folder)
-    n, files = sum(made.sizes.values()), len(made.pieces)
+        exported_files = export(store, survey_id, folder)
+    n, files = sum(exported_files.sizes.values()), len(exported_files.pieces)
     click.echo(
         f"{folder} has {n:,} record{'' if n == 1 else 's'} of {survey_id}, in {files:,} file{'' if files == 1 else 's'} and a manifest."
     )

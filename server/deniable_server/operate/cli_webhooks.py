@@ -61,7 +61,7 @@ def list_webhooks(db: Database, as_json: bool) -> None:
 def remove(db: Database, webhook_id: str) -> None:
     """Remove a webhook and its waiting messages."""
     with opened(db) as store:
-        found = [webhook for webhook, _ in store.webhooks.all() if webhook.id == webhook_id]
-        if not found or not store.webhooks.remove(found[0].survey, webhook_id):
+        matches = [webhook for webhook, _ in store.webhooks.all() if webhook.id == webhook_id]
+        if not matches or not store.webhooks.remove(matches[0].survey, webhook_id):
             raise click.ClickException(f"there is no webhook with the id {webhook_id}")
     click.echo(f"{webhook_id} is removed.")

@@ -69,14 +69,14 @@ def examined(name: str, faults: Iterator[str] | None) -> Check:
     """Runs a check to its end. `faults` is None if it was not requested. A file that cannot be read is a fault."""
     if faults is None:
         return Check(name, skipped="")
-    seen: list[str] = []
+    lines_seen: list[str] = []
     try:
-        seen.extend(faults)
+        lines_seen.extend(faults)
     except NotCheckedError as error:
-        return Check(name, tuple(seen), str(error))
+        return Check(name, tuple(lines_seen), str(error))
     except (DeniableError, ValueError, OSError) as error:
-        seen.append(str(error))
-    return Check(name, tuple(seen))
+        lines_seen.append(str(error))
+    return Check(name, tuple(lines_seen))
 
 
 def key(db: Path | Database) -> Iterator[str]:

@@ -52,14 +52,14 @@ def text() -> str:
 
 
 def _pages(client: FlaskClient, language: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     for state in _STATES:
         for number, kind in enumerate(_KINDS):
             survey = f"{state}{number}"
             page = fingerprint(client.get(f"/s/{survey}?lang={language}").data, survey)
-            if page not in found.values():
-                found[kind if state == "open" else state if number == 0 else f"{state}, {kind}"] = page
-    return found
+            if page not in hashes.values():
+                hashes[kind if state == "open" else state if number == 0 else f"{state}, {kind}"] = page
+    return hashes
 
 
 @contextmanager

@@ -32,8 +32,8 @@ def access_of(store: Store) -> Iterator[str]:
     for published in store.surveys.all():
         yield f"survey\t{published.survey.id}\t{', '.join(_states(store, published))}"
         if published.survey.access == "invited":
-            made, spent = store.access.invitations(published.survey.id)
-            yield f"codes\t{published.survey.id}\t{made - spent:,} of {made:,} can be used"
+            total, spent = store.access.invitations(published.survey.id)
+            yield f"codes\t{published.survey.id}\t{total - spent:,} of {total:,} can be used"
     for webhook, _ in store.webhooks.all():
         yield f"webhook\t{webhook.id}\t{webhook.survey}\t{','.join(webhook.events)}\t{urlsplit(webhook.url).hostname}"
 

@@ -28,12 +28,12 @@ def upkeep(store: Store, today: str) -> list[str]:
     settings = store.life.all_settings()
     for published in store.surveys.all():
         name = published.survey.id
-        if (wanted := settings.get(name)) is None or wanted.deleted_on:
+        if (each_settings := settings.get(name)) is None or each_settings.deleted_on:
             continue
-        if wanted.delete_on and wanted.delete_on <= today:
+        if each_settings.delete_on and each_settings.delete_on <= today:
             store.life.erase(name, today)
             done.append(f"{name}: its records are deleted, as its settings say")
-        elif published.is_open and wanted.close_on and wanted.close_on < today:
+        elif published.is_open and each_settings.close_on and each_settings.close_on < today:
             store.surveys.set_open(name, False)
             done.append(f"{name} is closed: its last day is over")
     return done
