@@ -19,7 +19,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     """Returns the WSGI application.
 
     Args:
-        config: What the operator chose.
+        config: The operator's configuration.
         store: In place of the store of the config's database.
     """
     # Imported here, since most commands do not need it and would take twice as long to start.

@@ -89,8 +89,8 @@ class Metrics:
             MetricFamily.of("deniable_start_time_seconds", "When the server started, in Unix seconds.", round(_STARTED)),
             MetricFamily.of("deniable_database_up", "Whether the database can be read.", up),
         ]
-        if (made := _newest(self._backups)) is not None:
-            families.append(MetricFamily.of("deniable_backup_time_seconds", "When the newest backup was made, in Unix seconds.", made))
+        if (made_at := _newest(self._backups)) is not None:
+            families.append(MetricFamily.of("deniable_backup_time_seconds", "When the newest backup was made, in Unix seconds.", made_at))
         return "".join(family.text for family in families) + daily
 
     def _daily(self) -> str:
@@ -139,10 +139,10 @@ def page() -> Response:
 
 
 def _by_mode(store: Store, survey_id: str) -> dict[str, int]:
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for part, n in store.submissions.counts(survey_id).items():
-        found[part.mode] = found.get(part.mode, 0) + n
-    return found
+        sizes[part.mode] = sizes.get(part.mode, 0) + n
+    return sizes
 
 
 def _memory() -> float:

@@ -344,7 +344,7 @@ def results(db: Database, survey_id: str, kind: str, **options: str | None) -> N
     from deniable_server.results.results import results_of
 
     with opened(db) as store:
-        found = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})
-    forms: dict[str, Callable[[], str]] = {"json": found.to_json, "csv": found.to_csv, "table": found.to_table}
+        estimates = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})
+    forms: dict[str, Callable[[], str]] = {"json": estimates.to_json, "csv": estimates.to_csv, "table": estimates.to_table}
     text = forms[kind]()
     click.echo(text, nl=not text.endswith("\n"))

@@ -25,7 +25,7 @@ from deniable.errors import DeniableError
 from deniable_server import create_app
 from deniable_server.operate import logs
 from deniable_server.store import open_store
-from deniable_server.web.offload import Broken, Failure, Made, Task, TooMuchError
+from deniable_server.web.offload import Broken, Failure, ProcessReply, Task, TooMuchError
 
 NICENESS = "DENIABLE_NICENESS"  # in the environment: by how much these processes give way to others, 0 to 19; 10 where it is not set
 MOST_MEMORY = 3 << 30  # bytes of data
@@ -96,26 +96,26 @@ def _result(app: Flask, task: Task) -> Any:
     environ = {**task.environ, "wsgi.input": BytesIO(), "wsgi.errors": sys.stderr, "wsgi.file_wrapper": FileWrapper}
     with app.request_context(environ):
         session.update(task.session)
-        for known, value in task.known.items():
+        for attribute, value in task.known.items():
             if value is not None:
-                setattr(g, known, value)
+                setattr(g, attribute, value)
         try:
             returned = function(*task.arguments, **task.keywords)
         except (DeniableError, HTTPException, MemoryError):
             raise
         except Exception as error:  # logged here, where its traceback is
-            return Broken(_as_made(app.make_response(app.handle_user_exception(error))))
-        return _as_made(returned) if isinstance(returned, Response) else returned
+            return Broken(_as_process_reply(app.make_response(app.handle_user_exception(error))))
+        return _as_process_reply(returned) if isinstance(returned, Response) else returned
 
 
-def _as_made(response: Response) -> Made:
+def _as_process_reply(response: Response) -> ProcessReply:
     headers = response.headers.to_wsgi_list()
     if not isinstance(response.response, FileWrapper):
-        return Made(response.status_code, headers, response.get_data())
+        return ProcessReply(response.status_code, headers, response.get_data())
     path = Path(tempfile.gettempdir()).parent / secrets.token_hex(16)  # not where this process's files are, which go with it
     os.link(response.response.file.name, path)
     response.close()
-    return Made(response.status_code, headers, b"", str(path))
+    return ProcessReply(response.status_code, headers, b"", str(path))
 
 
 if __name__ == "__main__":

@@ -35,8 +35,8 @@ class Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Formats a record as a line of JSON."""
         line: dict[str, Any] = {"time": _time(record), "level": record.levelname.lower(), "event": _event(record)}
-        if told := _traceback_lines(record):
-            line["error"] = told
+        if lines_of_error := _traceback_lines(record):
+            line["error"] = lines_of_error
         return json.dumps(line)
 
 

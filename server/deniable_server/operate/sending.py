@@ -101,7 +101,7 @@ async def _post(url: str, body: bytes, headers_sent: dict[str, str], private: bo
         if not private and not all(is_public(address) for address in addresses):
             raise ValueError("the address of a webhook must be public")
         if not private and (port not in PORTS or any(map(is_own, addresses))):
-            raise ValueError("the address of a webhook must be that of another machine, at port 80 or 443")
+            raise ValueError("the address of a webhook must be another machine's, at port 80 or 443")
         async with httpx.AsyncClient(timeout=SECONDS, follow_redirects=False, trust_env=False) as client:
             request = client.build_request(
                 "POST",

@@ -17,7 +17,7 @@ from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
 
 AGAIN = 60.0  # seconds after which what failed is tried again
-LOOK = 3600.0  # seconds after which the clock is looked at again, since somebody may set it
+LOOK = 3600.0  # seconds after which the clock is read again, since a person may set it
 
 logger = logging.getLogger(logs.OWN)
 

@@ -78,14 +78,14 @@ def record(survey_id: str) -> Page:
         return _form(survey, form, 429, "later")
     submission = submission_of(survey, form)
     submission.check(survey)
-    shown = {"survey": survey, "form": form, "code": access_codes.written(form.secret.raw)}
+    context = {"survey": survey, "form": form, "code": access_codes.written(form.secret.raw)}
     try:
         current_store().submissions.add(survey_id, submission)
     except ConflictError as error:  # no repetition mends it: this form's number was used before
-        return render_template("respondents/by_hand_taken.html", **shown), status_of(error)[0]
+        return render_template("respondents/by_hand_taken.html", **context), status_of(error)[0]
     except (ClosedError, InvitationError, PausedError, FullError, UnavailableError) as error:
         return _form(survey, form, *status_of(error))
-    return render_template("respondents/by_hand_thanks.html", **shown), 200
+    return render_template("respondents/by_hand_thanks.html", **context), 200
 
 
 def submission_of(survey: Survey, form: ByHandForm) -> Submission:
@@ -108,7 +108,7 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
     bound, of_one = posterior_bound(survey.odds), posterior_bound(survey.items[0].channel.odds)
     level = next((name for most, name in LEVELS if bound <= most), "weak")
     of, right = right_for(bound)
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "survey": survey,
         "form": form,
         "refused": refused,
@@ -118,7 +118,7 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
         "of_one": of_one,
         "level": level,
     }
-    return render_template("respondents/by_hand.html", address=_address(survey), **shown), status
+    return render_template("respondents/by_hand.html", address=_address(survey), **context), status
 
 
 def _address(survey: Survey) -> str:

@@ -23,7 +23,7 @@ _actor: ContextVar[str | None] = ContextVar("actor", default=None)
 
 @dataclass(frozen=True)
 class Act:
-    """What was done.
+    """An act of a researcher, an operator or the server.
 
     Attributes:
         at: The time in UTC, YYYY-MM-DDTHH:MM:SSZ.

@@ -70,7 +70,7 @@ class Drafts(Protocol):
         """Returns the draft with this id. Raises UnknownDraftError if there is none."""
 
     def listed(self, author: str) -> list[DraftHead]:
-        """Returns one person's drafts, sorted by id; for an empty name, those of removed accounts."""
+        """Returns one person's drafts, sorted by id; for an empty name, drafts of removed accounts."""
 
     def save(self, draft_id: str, text: str, before: str) -> Draft:
         """Replaces the text of a draft whose revision is still `before`.

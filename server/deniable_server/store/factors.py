@@ -33,7 +33,7 @@ class Factors(Protocol):
     """
 
     def secret(self, user: str) -> bytes | None:
-        """Returns an account's TOTP secret, or None if it has none."""
+        """Returns an account's TOTP secret, or None."""
 
     def passkeys(self, user: str) -> list[Passkey]:
         """Returns the passkeys of an account, sorted by name."""

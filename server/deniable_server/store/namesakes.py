@@ -1,4 +1,4 @@
-"""Look-alike detection between surveys: ids and titles that a respondent could mistake for those of another survey on the server.
+"""Look-alike detection between surveys: ids and titles that a respondent could mistake for another survey's on the server.
 
 Skeletons (UTS 39) are computed once per text and process, so a check costs set lookups only, however many surveys there are.
 """

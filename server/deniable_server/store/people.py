@@ -42,7 +42,7 @@ class AccountManagement(Protocol):
         """Returns all accounts, sorted by name."""
 
     def person(self, name: str) -> Person | None:
-        """Returns an account, or None if there is none."""
+        """Returns the account with this name, or None."""
 
     def set_operator(self, name: str, operator: bool) -> None:
         """Makes an account an operator or a researcher.

@@ -194,7 +194,7 @@ class Access(Protocol):
         """Returns the number of invitations of a survey, and of those that are spent, as far as their records are counted."""
 
     def used(self) -> list[tuple[str, bytes]]:
-        """Returns all used codes with their surveys: spent ones, and those of waiting submissions. For a restore only."""
+        """Returns all used codes with their surveys: spent ones, and codes of waiting submissions. For a restore only."""
 
     def spend(self, codes: Collection[tuple[str, bytes]]) -> int:
         """Marks codes that were spent after a backup was made. Returns how many were not marked yet."""
@@ -270,7 +270,7 @@ class Store(Protocol):
         """Rewrites the whole database, so that stored rows show no order and no erased data is left."""
 
     def close(self) -> None:
-        """Writes what is queued and closes the database."""
+        """Commits the queued jobs and closes the database."""
 
 
 def estimated(survey: Survey, group: str | None = None) -> list[Part]:

@@ -19,7 +19,7 @@ MOST = 10
 
 @dataclass(frozen=True)
 class ReceiverState:
-    """What a webhook's receiver knows: whether the survey is open, whether its target precision is reached, and the number of records."""
+    """State known to a webhook's receiver: whether the survey is open and its target precision reached, and the number of records."""
 
     is_open: bool
     reached: bool

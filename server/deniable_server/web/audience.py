@@ -24,7 +24,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Audience:
-    """Who may use a route, and how.
+    """The people who may use a route, and the protection of its forms.
 
     Attributes:
         login: Only logged-in researchers are admitted.
@@ -210,14 +210,14 @@ def _endpoint(path: str) -> str:
 
 def seen_surveys() -> list[Published]:
     """Returns the published surveys in which the current researcher has a role, sorted by id."""
-    seen = current_store().roles.seen_by(g.get("user") or "")
-    return [published for published in current_store().surveys.all() if published.survey.id in seen]
+    roles = current_store().roles.seen_by(g.get("user") or "")
+    return [published for published in current_store().surveys.all() if published.survey.id in roles]
 
 
 def seen_headings() -> list[Heading]:
     """Returns the same surveys as lists show them."""
-    seen = g.seen = current_store().roles.seen_by(g.get("user") or "")
-    return [heading for heading in current_store().surveys.headings() if heading.id in seen]
+    roles = g.seen = current_store().roles.seen_by(g.get("user") or "")
+    return [heading for heading in current_store().surveys.headings() if heading.id in roles]
 
 
 def current_audience() -> Audience:

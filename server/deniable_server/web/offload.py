@@ -84,7 +84,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Made:
+class ProcessReply:
     """A reply from another process. `path` is the file with its body, which its sender deletes."""
 
     status: int
@@ -117,14 +117,14 @@ class Failure:
 class Broken:
     """The reply to an unexpected error, which the other process has logged."""
 
-    reply: Made
+    reply: ProcessReply
 
 
 class Processes(Protocol):
     """Interface of a pool of computing processes."""
 
     def run(self, task: Task, gone: Gone) -> Any:
-        """Runs a task. Returns the function's result, a response as Made, or an error as Failure or Broken.
+        """Runs a task. Returns the function's result, a response as ProcessReply, or an error as Failure or Broken.
 
         Raises:
             TooMuchError: It took too much computing.
@@ -161,7 +161,7 @@ def computed(seconds: int = SECONDS) -> Callable[[Callable[P, T]], Callable[P, T
                 raise done.error()
             if isinstance(done, Broken):
                 raise HTTPException(response=_response(done.reply))
-            return cast(T, _response(done) if isinstance(done, Made) else done)
+            return cast(T, _response(done) if isinstance(done, ProcessReply) else done)
 
         return computing(elsewhere)
 
@@ -176,7 +176,7 @@ def _task(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: int
     return Task(name, args, kwargs, seconds, environ, dict(session), known)
 
 
-def _response(reply_file: Made) -> Response:
+def _response(reply_file: ProcessReply) -> Response:
     if reply_file.path is None:
         return Response(reply_file.body, reply_file.status, reply_file.headers)
     response = send_file(_Removed(reply_file.path), "application/octet-stream", conditional=False, etag=False)

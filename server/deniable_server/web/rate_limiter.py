@@ -47,7 +47,7 @@ class Rate:
         self._lock = threading.Lock()
 
     def take(self) -> None:
-        """Takes a token. Raises RateLimitError if there is none."""
+        """Takes a token. Raises RateLimitError if the bucket is empty."""
         with self._lock:
             now = self._clock()
             self._left = min(self._burst, self._left + (now - self._at) * self._per_second)

@@ -147,7 +147,7 @@ class PostgresServer:
             self.rewriting.due()
 
     def close(self) -> None:
-        """Writes what is queued and closes the connections."""
+        """Commits the queued jobs and closes the connections."""
         self.rewriting.stop()
         for pool in self._pools.values():
             pool.close()

@@ -24,7 +24,7 @@ def take(survey: Survey, waiting: Waiting) -> Waiting | None:
     Withdrawn records leave the counts together with arriving ones, or as a batch by themselves.
 
     Returns:
-        What is to be counted, or None if nothing is.
+        The submissions and withdrawals to count, or None.
     """
     batch = survey.batch
     whole = [id_ for id_, records in waiting.arrived.items() if records.count >= batch]

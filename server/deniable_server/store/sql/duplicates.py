@@ -16,7 +16,7 @@ MOST = 512  # ids in one statement
 
 
 class StoredCopies(NamedTuple):
-    """What the database has for incoming submissions.
+    """Stored copies of incoming submissions, and the states of their surveys.
 
     Attributes:
         states: The states of published surveys, by id.

@@ -33,7 +33,7 @@ class Seal:
         return bytes(self._box.encrypt(content, place.encode()))
 
     def open(self, sealed: bytes, place: str) -> bytes:
-        """Decrypts what was encrypted for this place. Raises UnavailableError if it was not, or with another key."""
+        """Decrypts content that was encrypted for this place. Raises UnavailableError if it was not, or with another key."""
         try:
             return bytes(self._box.decrypt(sealed, place.encode()))
         except (CryptoError, ValueError, TypeError):

@@ -30,7 +30,7 @@ ON CONFLICT (survey, label, mode) DO UPDATE SET key = excluded.key, n = excluded
 
 @dataclass(frozen=True)
 class Counts:
-    """What is stored for some records: n, and the upper triangle of the pairs, row by row; no pairs for a wide survey."""
+    """Stored counts of some records: n, and the upper triangle of the pairs, row by row; no pairs for a wide survey."""
 
     n: int
     pairs: NDArray[np.int64]

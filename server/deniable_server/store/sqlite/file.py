@@ -118,7 +118,7 @@ class SqliteFile:
         self.writer.run(lambda connection: None)
 
     def close(self) -> None:
-        """Writes what is queued and closes the file."""
+        """Commits the queued jobs and closes the file."""
         self.rewriting.stop()
         for reader in self._readers:
             reader.close()
