@@ -133,7 +133,7 @@ def _check_title(store: Store, survey: Survey, owner: str | None, same_title: bo
 @main.command()
 @database
 @click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--owner", metavar="NAME", help="Whose it is; without it the operators'.")
+@click.option("--owner", metavar="NAME", help="The account that will own it; by default the operators.")
 @click.option("--yes", is_flag=True, help="Publish it even with sample text in it, without asking.")
 @click.option("--same-title", is_flag=True, help="Publish it even if its title looks like the title of another owner's survey.")
 @json_option
@@ -231,7 +231,7 @@ def _number(count: int, noun: str) -> str:
     type=click.Choice(["txt", "csv"]),
     default="txt",
     show_default=True,
-    help="txt: a code a line; csv: each with its link.",
+    help="txt: one code a line; csv: with links.",
 )
 @click.option("--public-url", metavar="URL", help="The https:// address people use; the links in CSV and JSON begin with it.")
 @json_option
@@ -252,37 +252,39 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
 @database
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), metavar="N", default=8000, show_default=True, help="The port to listen on.")
-@click.option("--public-url", metavar="URL", help="The https:// address people use, when a proxy stands in front. Binds cookies to HTTPS.")
+@click.option("--public-url", metavar="URL", help="The https:// address people use, behind a proxy. Limits cookies to HTTPS.")
 @click.option(
     "--most-per-second",
     type=click.IntRange(min=1),
     metavar="N",
     default=MOST_PER_SECOND,
     show_default=True,
-    help="How many submissions without a key are taken in a second, from everybody together; others are told to come back later.",
+    help="The most submissions without a key per second, from all clients together; others get 429.",
 )
 @click.option("--certificate", metavar="FILE", type=_PEM, help="Serve https with this certificate (PEM, with its chain); needs --key.")
 @click.option("--key", metavar="FILE", type=KeyPath(), help="The certificate's private key (PEM, without a password).")
 @click.option("--institution", metavar="NAME", default="", help="Who runs this server, for the header of researchers' pages.")
-@click.option("--logo", metavar="FILE", type=_FILE, help="Its picture: .png, .svg, .jpg or .webp, up to 200 kB.")
+@click.option("--logo", metavar="FILE", type=_FILE, help="Its logo: .png, .svg, .jpg or .webp, up to 200 kB.")
 @click.option(
     "--log",
     type=click.Choice(list(logs.FORMS)),
     default="text",
     show_default=True,
-    help="How events are written to stderr: json has one object a line.",
+    help="The format of events on stderr: json has one object a line.",
 )
-@click.option("--metrics", is_flag=True, help="Tell Prometheus how the server does, at /metrics, with a key of the scope metrics.")
-@click.option("--metrics-listen", metavar="ADDRESS:PORT", type=_Address(), help="Tell it at an address of its own, without a key.")
-@click.option("--backups", metavar="PATH", type=_PLACE, help="The newest backup, or the folder of all of them, whose time /metrics tells.")
-@click.option("--private-webhooks", is_flag=True, help="Let webhooks go to this machine and to private networks.")
+@click.option("--metrics", is_flag=True, help="Serve metrics for Prometheus at /metrics, for a key with the scope metrics.")
+@click.option("--metrics-listen", metavar="ADDRESS:PORT", type=_Address(), help="Serve metrics at a separate address, without a key.")
+@click.option(
+    "--backups", metavar="PATH", type=_PLACE, help="The newest backup, or the folder of all backups, whose time /metrics reports."
+)
+@click.option("--private-webhooks", is_flag=True, help="Allow webhooks to this machine and to private networks.")
 @click.option(
     "--database-connections",
     type=SettingNumber(),
     metavar="N",
     envvar="DENIABLE_DATABASE_CONNECTIONS",
     show_envvar=True,
-    help="How many connections to PostgreSQL there may be at a time, 4 or more; 24 without it.",
+    help="The most connections to PostgreSQL at a time, 4 or more; 24 by default.",
 )
 def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int, **more: Any) -> None:
     """Serve the surveys, until interrupted with Ctrl-C.
@@ -315,7 +317,7 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
 @main.command()
 @database
 @click.argument("survey_id")
-@click.option("--reopen", is_flag=True, help="Take submissions again.")
+@click.option("--reopen", is_flag=True, help="Reopen the survey.")
 def close(db: Database, survey_id: str, reopen: bool) -> None:
     """Close a survey: it accepts no more submissions. Waiting submissions are counted. Results stay."""
     with opened(db) as store:
@@ -329,13 +331,13 @@ def close(db: Database, survey_id: str, reopen: bool) -> None:
 @click.option("--json", "kind", flag_value="json", help="Print JSON.")
 @click.option("--csv", "kind", flag_value="csv", help="Print CSV.")
 @click.option("--table", "kind", flag_value="table", default=True, help="Print a table.  [default]")
-@click.option("--confidence", metavar="P", default="0.95", show_default=True, help="How sure the intervals are to be, between 0 and 1.")
+@click.option(
+    "--confidence", metavar="P", default="0.95", show_default=True, help="The confidence level of the intervals, between 0 and 1."
+)
 @click.option("--method", metavar="NAME", help=_METHOD)
 @click.option("--target", metavar="NAME", help=_TARGET)
-@click.option("--group", metavar="LABEL", help="The figures of this group only, where the survey has groups.")
-@click.option(
-    "--by-hand", "by_hand", flag_value="1", help="The figures of those who answered with real coins; they are in no other results."
-)
+@click.option("--group", metavar="LABEL", help="Show this group only.")
+@click.option("--by-hand", "by_hand", flag_value="1", help="Show the records made with real coins; no other results include them.")
 @click.option(
     "--clusters", "clusters", flag_value="1", help="The groups were drawn, and then people in them: intervals are those of clusters."
 )

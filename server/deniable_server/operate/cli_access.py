@@ -59,7 +59,7 @@ def user_commands() -> None:
 @user_commands.command("add")
 @database
 @click.argument("name", type=Name())
-@click.option("--operator", is_flag=True, help="One that manages accounts, and the surveys that nobody owns.")
+@click.option("--operator", is_flag=True, help="Make it an operator's, who manages accounts, and surveys without an owner.")
 @password_option
 def add_user(db: Database, name: str, operator: bool, password_env: str | None) -> None:
     """Create an account."""
@@ -147,7 +147,7 @@ def invite_user(db: Database, operator: bool, public_url: str | None) -> None:
 @user_commands.command("operator")
 @database
 @click.argument("name")
-@click.option("--no", "taken", is_flag=True, help="Take it away.")
+@click.option("--no", "taken", is_flag=True, help="Make it a researcher's again.")
 def make_operator(db: Database, name: str, taken: bool) -> None:
     """Make an account an operator's.
 
@@ -213,11 +213,11 @@ def key_commands() -> None:
 
 @key_commands.command("make")
 @database
-@click.option("--name", metavar="NAME", required=True, help="What to call it, for `key list` and `key revoke`.")
+@click.option("--name", metavar="NAME", required=True, help="The key's name, for `key list` and `key revoke`.")
 @click.option(
-    "--scope", "scopes", type=click.Choice(list(api_keys.SCOPES)), multiple=True, required=True, help="What it is for; may be repeated."
+    "--scope", "scopes", type=click.Choice(list(api_keys.SCOPES)), multiple=True, required=True, help="The key's scope; may be repeated."
 )
-@click.option("--survey", metavar="ID", help="For this survey only.")
+@click.option("--survey", metavar="ID", help="Limit the key to this survey.")
 def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None) -> None:
     """Create an API key. It is printed once and not stored.
 

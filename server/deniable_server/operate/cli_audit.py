@@ -15,8 +15,8 @@ def audit_commands() -> None:
 
 @audit_commands.command("show")
 @database
-@click.option("--most", type=click.IntRange(1, 2**63 - 1), metavar="N", help="The newest N entries only.")
-@click.option("--json", "as_json", is_flag=True, help="Print each entry as it is kept: canonical JSON.")
+@click.option("--most", type=click.IntRange(1, 2**63 - 1), metavar="N", help="Print the newest N entries only.")
+@click.option("--json", "as_json", is_flag=True, help="Print each entry as it is stored: canonical JSON.")
 def show(db: Database, most: int | None, as_json: bool) -> None:
     """Print the log, the newest entry last.
 
@@ -32,7 +32,7 @@ def show(db: Database, most: int | None, as_json: bool) -> None:
 
 @audit_commands.command("verify")
 @database
-@click.option("--head", metavar="HASH", help="A head that this command printed before: the log must have it still.")
+@click.option("--head", metavar="HASH", help="A head that this command printed earlier: an entry must still have this hash.")
 def verify(db: Database, head: str | None) -> None:
     """Verify that no entry was changed, removed or moved. The exit code is 1 if one was.
 

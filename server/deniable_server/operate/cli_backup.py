@@ -72,13 +72,13 @@ def _show(heading: str, lines: Iterable[str]) -> None:
 )
 @click.option("--password-env", metavar="VAR", help="The environment variable that holds the password of a locked backup.")
 @click.option(
-    "--audit", "log", metavar="FILE", type=_READABLE, help="A later audit log, from `audit show --json`: its revocations are done again."
+    "--audit", "log", metavar="FILE", type=_READABLE, help="A later audit log, from `audit show --json`: its revocations are repeated."
 )
 @click.option(
     "--old",
     metavar="FILE",
     type=_READABLE,
-    help="The SQLite file that is replaced: its revocations, withdrawals and spent codes are done again.",
+    help="The SQLite file that is replaced: its revocations, withdrawals and spent codes are repeated.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def restore_backup(

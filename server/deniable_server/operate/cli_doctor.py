@@ -15,7 +15,7 @@ from deniable_server.operate.cli_database import database
 
 @click.command("doctor")
 @database
-@click.option("--public-url", metavar="URL", help="The https:// address people use: is it reached, with the headers that protect them?")
+@click.option("--public-url", metavar="URL", help="The https:// address people use: check that it is reached, with the security headers.")
 @click.option("--backup", "copy", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The newest backup.")
 @click.option("--password-env", metavar="VAR", help="The environment variable that holds the password of a locked backup.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array of objects: check, state, faults, reason.")

@@ -15,7 +15,7 @@ from deniable_server.store.protocol import Store
 @click.command("export")
 @database
 @click.argument("survey_id")
-@click.option("--parquet", "folder", metavar="DIR", type=click.Path(path_type=Path), required=True, help="The folder to make.")
+@click.option("--parquet", "folder", metavar="DIR", type=click.Path(path_type=Path), required=True, help="The folder to create.")
 def export_command(db: Database, survey_id: str, folder: Path) -> None:
     """Write counted records to a folder of Parquet files.
 

@@ -39,11 +39,11 @@ class SettingNumber(click.ParamType[Any]):
 @click.command("settings")
 @database
 @click.argument("survey_id")
-@click.option("--points", type=SettingNumber(decimal), metavar="POINTS", help="The precision that is wanted: points either way, 0.1 to 50.")
-@click.option("--expected", type=SettingNumber(or_none=True), metavar="N", help="How many people may answer.")
-@click.option("--least", type=SettingNumber(), metavar="N", help="How many records it takes before estimates are shown.")
+@click.option("--points", type=SettingNumber(decimal), metavar="POINTS", help="The target precision: ± points, 0.1 to 50.")
+@click.option("--expected", type=SettingNumber(or_none=True), metavar="N", help="The expected number of people.")
+@click.option("--least", type=SettingNumber(), metavar="N", help="The number of records from which on estimates are shown.")
 @click.option("--close-on", metavar="DAY", help="The last day for answers, YYYY-MM-DD in UTC.")
-@click.option("--close-at", type=SettingNumber(or_none=True), metavar="N", help="The number of records with which it closes.")
+@click.option("--close-at", type=SettingNumber(or_none=True), metavar="N", help="The number of records at which it closes.")
 @click.option("--delete-on", metavar="DAY", help="The day on which the server deletes its records.")
 @json_option
 def settings_command(db: Database, survey_id: str, points: Decimal | None, as_json: bool, **given: Any) -> None:
@@ -86,7 +86,7 @@ def _settings_fields(settings: Settings) -> dict[str, Any]:
 @click.command("pause")
 @database
 @click.argument("survey_id")
-@click.option("--resume", is_flag=True, help="Go on taking submissions.")
+@click.option("--resume", is_flag=True, help="Resume the survey.")
 def pause_command(db: Database, survey_id: str, resume: bool) -> None:
     """Pause a survey: it accepts no submissions. Waiting submissions keep waiting."""
     with opened(db) as store:
@@ -97,7 +97,7 @@ def pause_command(db: Database, survey_id: str, resume: bool) -> None:
 @click.command("archive")
 @database
 @click.argument("survey_id")
-@click.option("--undo", is_flag=True, help="Take it out of the archive.")
+@click.option("--undo", is_flag=True, help="Move it back from the end of the list.")
 def archive_command(db: Database, survey_id: str, undo: bool) -> None:
     """Move a closed survey to the end of the list."""
     with opened(db) as store:
@@ -125,7 +125,7 @@ def delete_command(db: Database, survey_id: str, yes: bool) -> None:
 
 @click.command("upkeep")
 @database
-@click.option("--private-webhooks", is_flag=True, help="Let webhooks go to this machine and to private networks.")
+@click.option("--private-webhooks", is_flag=True, help="Allow webhooks to this machine and to private networks.")
 def upkeep_command(db: Database, private_webhooks: bool) -> None:
     """Close and delete what is due today, and send webhooks. A running server does this automatically."""
     from deniable_server.operate.notices import note

@@ -21,7 +21,7 @@ def webhook_commands() -> None:
 @database
 @click.option("--survey", "survey_id", metavar="ID", required=True, help="The survey.")
 @click.option("--url", metavar="URL", required=True, help="The https:// address that messages are sent to.")
-@click.option("--event", "events", type=click.Choice(list(EVENTS)), multiple=True, required=True, help="What it is told; may be repeated.")
+@click.option("--event", "events", type=click.Choice(list(EVENTS)), multiple=True, required=True, help="An event to send; may be repeated.")
 def make(db: Database, survey_id: str, url: str, events: Sequence[str]) -> None:
     """Create a webhook. Its secret is printed once.
 
