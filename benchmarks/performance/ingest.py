@@ -29,17 +29,17 @@ SLOWED = """
 import sys, time
 from deniable_server.operate.cli import main
 from deniable_server.store.sql import writer
-from deniable_server.store.sql.incoming import Arrivals
-from deniable_server.store.sqlite.file import File
+from deniable_server.store.sql.incoming import IncomingQueue
+from deniable_server.store.sqlite.file import SqliteFile
 def alone(self, arrival):
     self._writer.begin(lambda connection: self._admit(connection, [arrival])[0]).add_done_callback(lambda done: arrival.tell(done.result()))
-commit = File.commit
+commit = SqliteFile.commit
 def slowed(self, connection):
     commit(self, connection)
     time.sleep(0.004)
-File.commit = slowed
+SqliteFile.commit = slowed
 if sys.argv.pop(1) == "alone":
-    Arrivals.add, writer.MOST_JOBS = alone, 1
+    IncomingQueue.add, writer.MOST_JOBS = alone, 1
 main()
 """
 RUNTIME = (

@@ -19,10 +19,10 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     """Returns the WSGI application.
 
     Args:
-        config: What the operator chose.
+        config: The operator's configuration.
         store: In place of the store of the config's database.
     """
-    # Here, since most commands need none of it, and would take twice as long to start.
+    # Imported here, since most commands do not need it and would take twice as long to start.
     from flask import Flask
     from flask_wtf import CSRFProtect
 

@@ -1,4 +1,4 @@
-"""What a server needs to know, decided once when it starts. There is no default secret."""
+"""Server configuration, read once when the server starts. There is no default secret."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ MOST_PER_SECOND = 2000  # submissions: twice what 1,000 respondents a second sen
 
 @dataclass(frozen=True)
 class Database:
-    """Where the data is, and the file with the key that seals what waits and signs cookies.
+    """Where the data is, and the key file, whose key encrypts waiting submissions and signs cookies.
 
-    path: an SQLite file, or None; url: a PostgreSQL database, or "". A url's password is neither in its text nor in its repr.
+    Attributes:
+        path: An SQLite file, or None.
+        key: The key file.
+        url: A PostgreSQL database, or "". Its password is neither in the text nor in the repr of this object.
     """
 
     path: Path | None
@@ -26,11 +29,13 @@ class Database:
 
     @classmethod
     def at(cls, place: str | Path | Database) -> Database:
-        """The database at a path or a url: sqlite:///data.db, sqlite:////srv/data.db or postgresql://user@host/name.
+        """Returns the database at a path or a URL: sqlite:///data.db, sqlite:////srv/data.db or postgresql://user@host/name.
 
-        The key of an SQLite file is in the file beside it, that of others in the file that $DENIABLE_KEY_FILE names, or deniable.key.
-        Raises ValueError for any other url, of which it quotes the scheme alone, and for one whose password cannot be told from the rest;
-        and for a file that is named like an API key.
+        The key file of an SQLite database is beside it; for PostgreSQL, $DENIABLE_KEY_FILE names it, by default deniable.key.
+
+        Raises:
+            ValueError: The URL is another one, of which only the scheme is quoted; or its password cannot be separated from the rest;
+                or the key file is named like an API key.
         """
         if isinstance(place, Database):
             return place
@@ -43,11 +48,11 @@ class Database:
             return cls(None, key_path(os.environ.get(KEY_FILE, "deniable.key"), f"${KEY_FILE}"), str(place))
         if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
             return cls(Path(rest[1:]), key_file(Path(rest[1:])))
-        known = scheme if scheme.isalnum() and scheme != "sqlite" else "sqlite without a third slash and a path"
-        raise ValueError(f"a database must be a path or a url that begins with sqlite:/// or postgresql://, got a url of {known}")
+        kind = scheme if scheme.isalnum() and scheme != "sqlite" else "sqlite without a third slash and a path"
+        raise ValueError(f"a database must be a path or a url that begins with sqlite:/// or postgresql://, got a url of {kind}")
 
     def __str__(self) -> str:
-        """As people know it: a path, or the url without its password and its parameters."""
+        """Returns the path, or the URL without its password and its parameters."""
         if self.path is not None:
             return str(self.path)
         who, at, where = self.url.partition("://")[2].partition("?")[0].rpartition("@")
@@ -60,14 +65,14 @@ _PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg",
 
 @dataclass(frozen=True)
 class Logo:
-    """A picture, as it is served."""
+    """A picture and its media type."""
 
     content: bytes = field(repr=False)
     mimetype: str
 
     @classmethod
     def of(cls, path: Path) -> Logo:
-        """A file that ends in .png, .svg, .jpg or .webp. Raises ValueError for another, and for one that is too large; OSError."""
+        """Reads a file that ends in .png, .svg, .jpg or .webp. Raises ValueError for another type or a file that is too large; OSError."""
         if (mimetype := _PICTURES.get(path.suffix.lower())) is None:
             raise ValueError(f"the logo must be a file that ends in {', '.join(_PICTURES)}, got {path.name!r}")
         content = path.read_bytes()
@@ -78,7 +83,7 @@ class Logo:
 
 @dataclass(frozen=True)
 class Institution:
-    """Who runs a server; empty where nobody says it."""
+    """The institution that runs a server; empty if it is not configured."""
 
     name: str = ""
     logo: Logo | None = None
@@ -86,13 +91,19 @@ class Institution:
 
 @dataclass(frozen=True)
 class Config:
-    """db: the database, or its path or url. secret_key: signs researchers' cookies. public_url: the address people use, if not this one's.
+    """Configuration of a server.
 
-    most_per_second: submissions without a key, from everybody together; more are told to come back later.
-    listening: this machine's address, where there is no other. institution: whose name and picture researchers' pages bear.
-    metrics: whether there is /metrics. backups: the newest backup, or the folder of all of them, whose time /metrics tells.
-    private_webhooks: whether webhooks may go to addresses of this machine and of private networks.
-    database_connections: to PostgreSQL at a time, at most; None for the usual number.
+    Attributes:
+        db: The database, or its path or URL.
+        secret_key: Signs researchers' cookies.
+        public_url: The address that people use, if it differs from `listening`.
+        most_per_second: The most submissions per second without an API key, from all clients together; more get 429.
+        listening: This machine's address.
+        institution: The name and logo on researchers' pages.
+        metrics: Whether /metrics is served.
+        backups: The newest backup, or the folder of all backups, whose time /metrics reports.
+        private_webhooks: Whether webhooks may go to this machine and to private networks.
+        database_connections: The most connections to PostgreSQL at a time; None for the default.
     """
 
     db: str | Path | Database = field(repr=False)
@@ -116,17 +127,17 @@ class Config:
 
     @property
     def https(self) -> bool:
-        """Whether researchers' cookies can be bound to HTTPS."""
+        """Whether researchers' cookies are limited to HTTPS."""
         return self.public_url is not None and self.public_url.startswith("https://")
 
     @property
     def address(self) -> str:
-        """The address that people use, without a slash at its end. What a request calls the server decides nothing here."""
+        """The address that people use, without a trailing slash. The Host header of a request does not change it."""
         return (self.public_url or self.listening).rstrip("/")
 
     @classmethod
     def for_database(cls, db: str | Path | Database, public_url: str | None = None, most_per_second: int = MOST_PER_SECOND) -> Config:
-        """The config of the server that `deniable-server init` made at `db`. Raises FileNotFoundError if it made none."""
+        """Returns the config of the server that `deniable-server init` made at `db`. Raises FileNotFoundError if there is none."""
         place = Database.at(db)
         whole = Database.at(place.path.resolve()) if place.path else place  # a link leads to the same database, and to its lock
         return cls(whole, place.key.read_text().strip(), public_url, most_per_second)
@@ -140,38 +151,38 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def key_path(written: str | Path, source: str) -> Path:
-    """Returns the path of the file with the server's key. source: where it comes from, for the message.
+def key_path(path: str | Path, source: str) -> Path:
+    """Returns the path of the key file. `source` says where it comes from, for the message.
 
     Raises:
         ValueError: It begins as an API key does. The message does not quote it.
     """
-    if Path(written).name.startswith("dk_"):
+    if Path(path).name.startswith("dk_"):
         raise ValueError(f"{source} must be the path of a file, got an API key (dk_…), which belongs in $DENIABLE_KEY of the client")
-    return Path(written)
+    return Path(path)
 
 
 def key_file(db: Path) -> Path:
-    """The file beside an SQLite database that holds the secret key."""
+    """Returns the key file beside an SQLite database."""
     return db.with_name(db.name + ".key")
 
 
 def make_key(path: Path) -> None:
-    """Makes the file with the secret key of a new server, readable by its owner only; an existing one stays. It is whole, or not there."""
+    """Creates the key file of a new server, readable by its owner only and written atomically; an existing one stays."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError):  # somebody else was faster, and theirs stays
+    with suppress(FileExistsError):  # another process was faster, and its key stays
         _write_whole(path, secrets.token_urlsafe(32) + "\n")
 
 
 def copy_key(key: Path, other: Path) -> None:
-    """Copies the file of a key to another place. Raises FileExistsError, and OSError as `open` does."""
+    """Copies a key file. Raises FileExistsError, and OSError as `open` does."""
     _write_whole(other, key.read_text())
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """A new file, readable by its owner only, that is there with all its text on the disk, or not at all. Raises FileExistsError."""
+    """Writes a new file atomically, readable by its owner only. Raises FileExistsError."""
     new = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     with os.fdopen(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
         file.write(text)

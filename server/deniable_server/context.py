@@ -19,9 +19,9 @@ class Services:
     """Long-lived objects of one application.
 
     Attributes:
-        store: Where everything is kept.
-        config: What the operator chose.
-        others: Objects by their class, from rooms that this one may not import.
+        store: The database.
+        config: The operator's configuration.
+        others: Objects by their class, from packages that this module must not import.
     """
 
     store: Store

@@ -21,7 +21,7 @@ from deniable.device.randomize import randomize
 from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
-from deniable_server.store.webhooks import EVENTS, Told, Webhook
+from deniable_server.store.webhooks import EVENTS, ReceiverState, Webhook
 
 pytestmark = pytest.mark.browser
 
@@ -58,7 +58,7 @@ def surveys(site: Any) -> list[Survey]:
         answered(site, full, Submission(os.urandom(16), full.digest, n, pack(full, bits), group))
     failing = Webhook("wh_0", "look", f"https://example.org/{'x' * 200}", tuple(EVENTS), "2026-01-01", "2026-01-02")
     with site.server.store() as store:
-        store.webhooks.add(failing, bytes(32), Told(True, False, 0))
+        store.webhooks.add(failing, bytes(32), ReceiverState(True, False, 0))
     again = site.publish(id="again", title=f"Again {LONG}", questions=[*QUESTIONS[:2], *QUESTIONS[3:]], epsilon=5)
     bits = [randomize(q.channel, np.arange(900) % q.k, os_words) for q in again.items]
     answered(site, again, Submission(os.urandom(16), again.digest, 900, pack(again, bits)))

@@ -31,7 +31,7 @@ from deniable_server.store import open_store
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store, estimated
 from deniable_server.store.sql.sealing import Seal
-from deniable_server.store.sqlite.file import File
+from deniable_server.store.sqlite.file import SqliteFile
 
 SIZES = (8, 16, 32)
 MOST = 2.6  # times the work of the step before, where the number of groups doubles: twice, and some for chance; four times is the square
@@ -48,7 +48,7 @@ class Work:
 @contextmanager
 def counted(patch: pytest.MonkeyPatch, work: Work) -> Iterator[None]:
     """Counts the work of everything in the block, in all threads of this process."""
-    opened, closed, connect = Seal.open, Seal.close, File.connect
+    opened, closed, connect = Seal.open, Seal.close, SqliteFile.connect
 
     def opening(seal: Seal, sealed: bytes, place: str) -> bytes:
         work.parts += 1
@@ -61,14 +61,14 @@ def counted(patch: pytest.MonkeyPatch, work: Work) -> Iterator[None]:
     def note(_: str) -> None:
         work.statements += 1
 
-    def connecting(file: File) -> sqlite3.Connection:
+    def connecting(file: SqliteFile) -> sqlite3.Connection:
         connection = connect(file)
         connection.set_trace_callback(note)
         return connection
 
     patch.setattr(Seal, "open", opening)
     patch.setattr(Seal, "close", closing)
-    patch.setattr(File, "connect", connecting)
+    patch.setattr(SqliteFile, "connect", connecting)
     yield
 
 

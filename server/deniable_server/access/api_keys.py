@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from deniable_server.identity.names import readable
-from deniable_server.store.accounts import Key
+from deniable_server.store.accounts import ApiKey
 from deniable_server.store.protocol import Store
 
 OF_SURVEYS = {"submit": "submissions of many records", "results": "results and tallies", "reports": "perturbed records"}
@@ -30,11 +30,11 @@ def make(store: Store, name: str, scopes: Sequence[str], survey: str | None = No
         raise ValueError(f"scope must be {' or '.join(OF_SURVEYS)} for a key of one survey")
     written = PREFIX + base64.urlsafe_b64encode(secrets.token_bytes(32)).rstrip(b"=").decode()
     ordered = tuple(scope for scope in SCOPES if scope in scopes)
-    store.accounts.add_key(Key(name, ordered, survey, datetime.now(UTC).date().isoformat()), _hash(written))
+    store.accounts.add_key(ApiKey(name, ordered, survey, datetime.now(UTC).date().isoformat()), _hash(written))
     return written
 
 
-def find(store: Store, written: str) -> Key | None:
+def find(store: Store, written: str) -> ApiKey | None:
     """The key that somebody sent, or None if there is no such key."""
     return store.accounts.key(_hash(written)) if written.startswith(PREFIX) else None
 

@@ -1,4 +1,4 @@
-"""HTTP API for programs: versioned routes, and who may call them."""
+"""HTTP API for programs: versioned routes and their access control."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def register(app: Flask) -> None:
     services = services_of(app)
     if services.config.metrics:
         services.add(metrics.Metrics(services.store, Database.at(services.config.db).path, services.config.backups))
-    services.add(submissions.Door(services.store, services.get(Rates).submissions))
+    services.add(submissions.DirectSubmissions(services.store, services.get(Rates).submissions))
     register_blueprints(app, v1.bp, openapi.bp, metrics.bp)

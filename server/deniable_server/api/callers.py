@@ -1,4 +1,4 @@
-"""Who calls the API: who wants more than a stranger needs a key."""
+"""Access control of the API: API keys, and researchers' passwords (HTTP Basic)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from werkzeug.exceptions import Forbidden, Unauthorized
 from deniable_server.access import api_keys
 from deniable_server.context import current_store
 from deniable_server.identity.passwords import current_passwords
-from deniable_server.store.accounts import Key
+from deniable_server.store.accounts import ApiKey
 from deniable_server.store.roles import Role
-from deniable_server.web.rate_limiter import TooManyError
+from deniable_server.web.rate_limiter import RateLimitError
 
 OWN = "own"  # what no key is for: a survey's owners do it by name and password
 _LEAST = {"results": Role.VIEWER, "reports": Role.ANALYST}
-"""The least role in a survey that does with a password what a key of this scope does."""
+"""The least role that grants, with a password, the rights of an API key with this scope."""
 
 
 def refuse_other_types() -> None:
@@ -26,10 +26,10 @@ def refuse_other_types() -> None:
         abort(415, "the body must be JSON, with Content-Type: application/json")
 
 
-def key_for(scope: str, survey_id: str | None) -> Key | None:
-    """The key that came with the request, if one did. Aborts with 401 for one that is none, with 403 for one that is for something else.
+def key_for(scope: str, survey_id: str | None) -> ApiKey | None:
+    """Returns the request's API key, or None. Aborts with 401 for an unknown key, with 403 for one without this scope or survey.
 
-    survey_id: None for what is of no survey.
+    `survey_id` is None for routes without a survey.
     """
     key = _key()
     if key is None:
@@ -40,9 +40,10 @@ def key_for(scope: str, survey_id: str | None) -> Key | None:
 
 
 def require(scope: str, survey_id: str) -> None:
-    """Lets in who has a key with that scope, or a researcher's name and password and the role that takes. Aborts with 401 or 403.
+    """Requires an API key with a scope, or a researcher's name and password and the necessary role. Aborts with 401 or 403.
 
-    Raises UnknownSurveyError for a researcher without a role in the survey, as for a survey that is not there.
+    Raises:
+        UnknownSurveyError: There is no such survey, or the researcher has no role in it.
     """
     if key_for(scope, survey_id) is not None:
         return
@@ -52,10 +53,7 @@ def require(scope: str, survey_id: str) -> None:
 
 
 def seen() -> list[str]:
-    """The ids of the surveys that whoever calls may see, sorted: those that the key is for, or in which the account has a role.
-
-    Aborts with 401 or 403.
-    """
+    """Returns the ids of the surveys that the caller's key or account may see, sorted. Aborts with 401 or 403."""
     store, key = current_store(), _key()
     if key is None:
         return list(store.roles.seen_by(_researcher("a key")))
@@ -64,8 +62,8 @@ def seen() -> list[str]:
     return [each.survey.id for each in store.surveys.all()] if key.survey is None else [key.survey]
 
 
-def _key() -> Key | None:
-    """The key that came with the request, if one did. Aborts with 401 for one that is none."""
+def _key() -> ApiKey | None:
+    """Returns the request's API key, or None. Aborts with 401 for an unknown key."""
     sent = request.authorization
     if sent is None or sent.type != "bearer":
         return None
@@ -76,7 +74,10 @@ def _key() -> Key | None:
 
 
 def _researcher(otherwise: str) -> str:
-    """Who sent a name and the password of it; otherwise: what else would do. Aborts with 401, and 403 for whom a password is not enough."""
+    """Returns the researcher whose name and password were sent.
+
+    Aborts with 401, naming the alternative `otherwise`, and with 403 if the account needs more than a password.
+    """
     sent = request.authorization
     name = sent.username or "" if sent is not None and sent.type == "basic" else None
     if name is None or sent is None or not _holds(name, sent.password or ""):
@@ -89,19 +90,19 @@ def _researcher(otherwise: str) -> str:
 
 
 def _holds(name: str, password: str) -> bool:
-    """Whether this is the account's password. Raises TooManyError, which says what a program can do."""
+    """Returns whether a password is the account's. Raises RateLimitError with a hint for programs."""
     try:
         return current_passwords().hold(name, password)
-    except TooManyError as error:
-        raise TooManyError(error.seconds, "A program that sends a key in place of a password does not wait.") from None
+    except RateLimitError as error:
+        raise RateLimitError(error.seconds, "A program that sends a key in place of a password does not wait.") from None
 
 
 def key_needed(message: str) -> Unauthorized:
-    """What somebody without a key is told, and how to get one."""
+    """Returns the error for a request without a key, with how to get one."""
     command = "`deniable-server key make --scope submit --name NAME`"
-    return Unauthorized(f"{message}; whoever runs the server makes one with {command}", www_authenticate=bearer())
+    return Unauthorized(f"{message}; the server's operator makes one with {command}", www_authenticate=bearer())
 
 
 def bearer(error: str | None = None) -> WWWAuthenticate:
-    """What a reply says that asks for a key. error: what is wrong with the one that came, in a word of RFC 6750."""
+    """Returns the WWW-Authenticate header; `error` is the fault of the key that was sent, in a word of RFC 6750."""
     return WWWAuthenticate("bearer", {"realm": "deniable", **({"error": error} if error else {})})

@@ -1,4 +1,4 @@
-"""The list of surveys, page by page: a page goes on behind the last id of the one before, whatever came or went meanwhile."""
+"""Pagination of the list of surveys: each page continues after the last id of the one before, whatever was added or removed."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ USUAL = 50
 
 
 class ListingError(ValueError):
-    """What was asked for is no page; rule: which parameter is wrong."""
+    """A page was requested with an invalid parameter, `rule`."""
 
     def __init__(self, rule: str, message: str) -> None:
         super().__init__(message)
         self.rule = rule
 
 
-def limit_of(written: str | None) -> int:
-    """How many surveys a page has. Raises ListingError."""
-    if written is None:
+def limit_of(parameter: str | None) -> int:
+    """Parses the number of surveys of a page. Raises ListingError."""
+    if parameter is None:
         return USUAL
-    if not (written.isascii() and written.isdigit() and len(written) <= 3 and 1 <= int(written) <= MOST):
+    if not (parameter.isascii() and parameter.isdigit() and len(parameter) <= 3 and 1 <= int(parameter) <= MOST):
         raise ListingError("limit", f"limit must be a whole number from 1 to {MOST}, or left out")
-    return int(written)
+    return int(parameter)
 
 
 def last_of(cursor: str | None) -> str:
-    """The id behind which a page begins; "" for the first one. Raises ListingError."""
+    """Parses the id after which a page begins; "" for the first page. Raises ListingError."""
     if cursor is None:
         return ""
     try:
@@ -46,18 +46,18 @@ def last_of(cursor: str | None) -> str:
 
 
 def page(surveys: Sequence[Published], last: str, limit: int) -> tuple[dict[str, Any], str | None]:
-    """A page of surveys, which stand by id; and the query of the next one, None behind the last."""
+    """Returns a page of surveys, sorted by id, and the query of the next page, or None."""
     rest = [each for each in surveys if each.survey.id > last]
     following = _cursor(rest[limit - 1].survey.id) if len(rest) > limit else None
-    told = {"surveys": [_told(each) for each in rest[:limit]], "next": following}
-    return told, None if following is None else urlencode({"limit": limit, "cursor": following})
+    content = {"surveys": [_fields(each) for each in rest[:limit]], "next": following}
+    return content, None if following is None else urlencode({"limit": limit, "cursor": following})
 
 
 def _cursor(survey_id: str) -> str:
     return base64.urlsafe_b64encode(survey_id.encode()).rstrip(b"=").decode()
 
 
-def _told(published: Published) -> dict[str, Any]:
+def _fields(published: Published) -> dict[str, Any]:
     survey = published.survey
     return {
         "id": survey.id,

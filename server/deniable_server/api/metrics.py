@@ -1,8 +1,8 @@
 """`/metrics` for Prometheus, in its text format 0.0.4; on request only, for a key of its own or at an address of its own.
 
-Whoever scrapes keeps the time of every change. So nothing here moves with a single submission, withdrawal or visit: what any of these
-could move is looked at once a day, in UTC, which is the finest time that is kept of anything. There are no counters of requests, and
-neither open sockets nor processor time, which somebody who opens connections of their own could read others from.
+A scraper stores the time of every change. So no value changes with a single submission, withdrawal or visit: values that
+could are updated once a day, in UTC, the finest time that is stored of anything. There are no counters of requests, open
+sockets or processor time, from which someone who opens connections could infer those of others.
 """
 
 from __future__ import annotations
@@ -37,29 +37,32 @@ bp = Routes("metrics", __name__, Audience(login=False, forms=False, csrf=False, 
 
 
 @dataclass(frozen=True)
-class Family:
-    """A gauge: its name, what it is, and its values by their labels."""
+class MetricFamily:
+    """A gauge: its name, its description, and its values by label."""
 
     name: str
     help: str
     values: tuple[tuple[Mapping[str, str], float], ...]
 
     @classmethod
-    def of(cls, name: str, help_: str, value: float) -> Family:
-        """One value without labels."""
+    def of(cls, name: str, help_: str, value: float) -> MetricFamily:
+        """Returns a gauge with one value and no labels."""
         return cls(name, help_, (({}, value),))
 
     @property
     def text(self) -> str:
-        """Its lines."""
+        """Its lines in the text format."""
         lines = [f"# HELP {self.name} {self.help}", f"# TYPE {self.name} gauge"]
         return "".join(f"{line}\n" for line in (*lines, *(f"{self.name}{_labels(labels)} {value:.17g}" for labels, value in self.values)))
 
 
 class Metrics:
-    """What is told of a store.
+    """The metrics of a store.
 
-    database: its file, where it is one; backups: the newest backup, or the folder of all; today: the day in UTC, YYYY-MM-DD.
+    Args:
+        database: The database file, if it is one.
+        backups: The newest backup, or the folder of all backups.
+        today: Returns the day in UTC, YYYY-MM-DD.
     """
 
     def __init__(
@@ -74,7 +77,7 @@ class Metrics:
         self._looked_at: tuple[str, str] = ("", "")  # the day, and what was seen
 
     def text(self) -> str:
-        """All of it. Where the database cannot be read, `deniable_database_up` is 0 and what is known of the day stays."""
+        """Returns all metrics. If the database cannot be read, `deniable_database_up` is 0 and the day's values stay."""
         try:
             self._store.surveys.all()
             daily, up = self._daily(), 1.0
@@ -82,23 +85,23 @@ class Metrics:
             daily, up = self._looked_at[1], 0.0
         versions = {"version": version("deniable"), "python": platform.python_version()}
         families = [
-            Family("deniable_info", "The versions that run.", ((versions, 1.0),)),
-            Family.of("deniable_start_time_seconds", "When the server started, in Unix seconds.", round(_STARTED)),
-            Family.of("deniable_database_up", "Whether the database can be read.", up),
+            MetricFamily("deniable_info", "The versions that run.", ((versions, 1.0),)),
+            MetricFamily.of("deniable_start_time_seconds", "When the server started, in Unix seconds.", round(_STARTED)),
+            MetricFamily.of("deniable_database_up", "Whether the database can be read.", up),
         ]
-        if (made := _newest(self._backups)) is not None:
-            families.append(Family.of("deniable_backup_time_seconds", "When the newest backup was made, in Unix seconds.", made))
+        if (made_at := _newest(self._backups)) is not None:
+            families.append(MetricFamily.of("deniable_backup_time_seconds", "When the newest backup was made, in Unix seconds.", made_at))
         return "".join(family.text for family in families) + daily
 
     def _daily(self) -> str:
-        """What is looked at once a day: by whoever asks first on it."""
+        """Returns the values that are updated by the first request of each day."""
         with self._lock:
             today = self._today()
             if self._looked_at[0] != today:
                 self._looked_at = today, "".join(family.text for family in self._seen(today))
             return self._looked_at[1]
 
-    def _seen(self, today: str) -> Iterator[Family]:
+    def _seen(self, today: str) -> Iterator[MetricFamily]:
         surveys = self._store.surveys.all()
         states = [each.state for each in surveys]
         records = (
@@ -112,21 +115,21 @@ class Metrics:
             if each.survey.access == "invited"
         )
         midnight = datetime.fromisoformat(today).replace(tzinfo=UTC).timestamp()
-        yield Family.of("deniable_day_seconds", "The day, in Unix seconds, on which all that follows was looked at.", midnight)
+        yield MetricFamily.of("deniable_day_seconds", "The day, in Unix seconds, on which all that follows was looked at.", midnight)
         counted = tuple(({"state": state}, float(states.count(state))) for state in STATES)
-        yield Family("deniable_surveys", "Published surveys by their state.", counted)
-        yield Family("deniable_records", "Records that are counted, by survey and by who perturbed the answers.", tuple(records))
-        yield Family("deniable_invitation_codes", "Codes that were made for a survey.", tuple(codes))
-        yield Family.of("deniable_memory_peak_bytes", "The most memory that the server has had, rounded up to 1 MiB.", _memory())
+        yield MetricFamily("deniable_surveys", "Published surveys by their state.", counted)
+        yield MetricFamily("deniable_records", "Records that are counted, by survey and by who perturbed the answers.", tuple(records))
+        yield MetricFamily("deniable_invitation_codes", "Codes that were made for a survey.", tuple(codes))
+        yield MetricFamily.of("deniable_memory_peak_bytes", "The most memory that the server has had, rounded up to 1 MiB.", _memory())
         if self._database:
-            yield Family.of(
+            yield MetricFamily.of(
                 "deniable_database_bytes", "The size of the database, rounded up to 1 MiB.", _rounded(self._database.stat().st_size)
             )
 
 
 @bp.get("/metrics")
 def page() -> Response:
-    """For a key with the scope metrics, or at the address for this alone."""
+    """Serves the metrics to an API key with the scope metrics, or at the separate address."""
     metrics = current_services().find(Metrics)
     if metrics is None:
         abort(404)
@@ -136,10 +139,10 @@ def page() -> Response:
 
 
 def _by_mode(store: Store, survey_id: str) -> dict[str, int]:
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for part, n in store.submissions.counts(survey_id).items():
-        found[part.mode] = found.get(part.mode, 0) + n
-    return found
+        sizes[part.mode] = sizes.get(part.mode, 0) + n
+    return sizes
 
 
 def _memory() -> float:
@@ -152,7 +155,7 @@ def _rounded(size: int) -> float:
 
 
 def _newest(backups: Path | None) -> float | None:
-    """When a backup, or the newest one in a folder, was made. None where there is none, or none can be seen."""
+    """Returns the time of a backup, or of the newest one in a folder; None if there is none."""
     if backups is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The API's own description, as OpenAPI 3.1: a file for programs, and the same as a page for people."""
+"""OpenAPI 3.1 description of the API: a file for programs, and a page for people."""
 
 from __future__ import annotations
 
@@ -17,47 +17,48 @@ bp = Routes("api_document", __name__, Audience(login=False, forms=False, csrf=Fa
 
 @cache
 def document() -> dict[str, Any]:
-    """The description, as one dict. Whoever changes it changes it for all."""
+    """Returns the description. The dict is shared: do not change it."""
     read: dict[str, Any] = YAML(typ="safe", pure=True).load(Path(__file__).with_name("openapi.yaml").read_text(encoding="utf-8"))
     return read
 
 
 @bp.get("/openapi.json")
 def openapi() -> Response:
+    """Serves the description as JSON."""
     return jsonify(document())
 
 
 @bp.get("/")
 def page() -> str:
-    """Every operation with what it takes and what it replies."""
+    """Serves a page with every operation, its parameters and its replies."""
     return render_template("api.html", api=document(), operations=list(_operations()))
 
 
 def _operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Of each operation its address, its method, and itself; with what its references stand for, and the keys of its body."""
+    """Yields the address, method and resolved description of each operation, with the keys of its body."""
     for path, item in document()["paths"].items():
         for method in ("get", "post", "delete"):
             if method in item:
                 operation = dict(item[method])
-                operation["parameters"] = [_found(each) for each in (*item.get("parameters", ()), *operation.get("parameters", ()))]
-                operation["responses"] = {status: _found(reply) for status, reply in operation["responses"].items()}
+                operation["parameters"] = [_resolved(each) for each in (*item.get("parameters", ()), *operation.get("parameters", ()))]
+                operation["responses"] = {status: _resolved(reply) for status, reply in operation["responses"].items()}
                 operation["body"] = _body(operation.get("requestBody"))
                 yield path, method.upper(), operation
 
 
 def _body(request: dict[str, Any] | None) -> dict[str, Any]:
-    """The keys of a body and what they are; none where there is no body."""
+    """Returns the keys of a request body and their descriptions; empty without a body."""
     if request is None:
         return {}
-    schema = _found(_found(request)["content"]["application/json"]["schema"])
-    return {name: _found(value) for name, value in schema["properties"].items()}
+    schema = _resolved(_resolved(request)["content"]["application/json"]["schema"])
+    return {name: _resolved(value) for name, value in schema["properties"].items()}
 
 
-def _found(value: dict[str, Any]) -> dict[str, Any]:
-    """What a reference of this document stands for, or the value itself."""
+def _resolved(value: dict[str, Any]) -> dict[str, Any]:
+    """Resolves a reference within this document; returns other values as they are."""
     if "$ref" not in value:
         return value
-    found: Any = document()
+    value_found: Any = document()
     for name in value["$ref"].removeprefix("#/").split("/"):
-        found = found[name]
-    return dict(found)
+        value_found = value_found[name]
+    return dict(value_found)

@@ -1,8 +1,8 @@
-"""A survey's perturbed records as a file: what the tally counts, and nothing of who sent what when.
+"""Export of a survey's perturbed records as a file: the records that the tally counts, without who sent them and when.
 
-The records of a slice stand in the order of their own bytes. So what somebody downloads follows from the counted records alone: it does not
-show in which order they came, nor which came together, and two downloads are the same until a batch has come. The file is written
-before anything of it is sent, so nobody who downloads slowly holds the database.
+The records of a slice are sorted by their bytes. So a download depends only on the counted records: it does not
+show in which order or together with which others they came, and two downloads are equal until a batch is counted. The file is written
+before any of it is sent, so that slow downloads do not hold the database.
 """
 
 from __future__ import annotations
@@ -23,18 +23,25 @@ from deniable_server.results.results import Records
 
 PACKED = "packed"
 FORMS = {PACKED: "application/octet-stream", "arrow": "application/vnd.apache.arrow.stream", "parquet": "application/vnd.apache.parquet"}
-"""What reports can be asked for as, and the media type of each."""
+"""The formats of reports and their media types."""
 
 _ROWS = 1 << 16  # of a table that are written at a time
 
 
 def spooled(records: Records, form: str) -> tuple[IO[bytes], int]:
-    """Returns the records, slice by slice, in a file that is gone when it is closed; and its length in bytes.
+    """Writes the records, slice by slice, to a temporary file. Returns it with its length in bytes.
 
-    form: one of FORMS. Raises what the store raises, OSError where there is no room, MissingExtraError without pyarrow.
+    Args:
+        records: The records.
+        form: One of FORMS.
+
+    Raises:
+        StoreError: The store fails.
+        OSError: There is no disk space.
+        MissingExtraError: pyarrow is not installed.
     """
     write = _packed if form == PACKED else partial(_table, form)
-    file = tempfile.NamedTemporaryFile(prefix="deniable-reports-")  # noqa: SIM115 - whoever sends it closes it
+    file = tempfile.NamedTemporaryFile(prefix="deniable-reports-")  # noqa: SIM115 - the sender closes it
     try:
         write(file, records.survey, records.release.rows(records.slices()))
         size = file.tell()
@@ -55,9 +62,9 @@ def _packed(file: IO[bytes], survey: Survey, slices: Slices) -> None:
 
 
 def _table(form: str, file: IO[bytes], survey: Survey, slices: Slices) -> None:
-    """A row a record: its group, where the survey has some; who perturbed it; and a bit for each option of each question, as it is told.
+    """Writes a row for each record: its group, its mode, and a bit for each option of each question.
 
-    Bits of what somebody was not asked are null; so are group and mode of records that are too few to be told apart.
+    Bits of questions that a respondent was not asked are null, and so are group and mode of records in slices that are too small.
     """
     try:
         import pyarrow as pa

@@ -1,4 +1,4 @@
-"""What a submission has to keep to, for requests of Flask and for those that are answered in front of it (`front/direct.py`)."""
+"""Validation of submissions, both for Flask and for the fast path in front of it (`front/direct.py`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flask import Response, jsonify
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server.api.callers import key_needed
-from deniable_server.store.accounts import Key
+from deniable_server.store.accounts import ApiKey
 from deniable_server.store.errors import UnavailableError, busy
 from deniable_server.store.protocol import WAIT_SECONDS, Store, TakeBack, Tell
 from deniable_server.web.errors import DigestError
@@ -19,22 +19,26 @@ _KNOWN = 256  # surveys that are kept in memory
 
 
 def most_bytes(survey: Survey, count: int) -> int:
-    """The most bytes of a submission of `count` records: those, the rest of the envelope, and a label at 12 bytes a character."""
+    """Returns the most bytes of a submission of `count` records: records, the rest of the envelope, a label at 12 bytes a character."""
     label = max((len(group) for group in survey.groups), default=0)
     return 1024 + 12 * label + -(-4 * survey.record.bytes * count // 3)
 
 
-def check_length(survey: Survey, length: int, key: Key | None) -> None:
-    """Before a body is read: it has the size of one record, or comes with a key. Raises Unauthorized, which says how to get one."""
+def check_length(survey: Survey, length: int, key: ApiKey | None) -> None:
+    """Verifies, before a body is read, that it has the size of one record or comes with a key. Raises Unauthorized with how to get one."""
     if key is None and length > most_bytes(survey, 1):
         raise key_needed("the body must have the size of one record without a key with the scope submit")
 
 
-def read(survey: Survey, body: bytes, key: Key | None) -> Submission:
-    """Returns the submission in a body, if the survey takes it with this key, or without one.
+def read(survey: Survey, body: bytes, key: ApiKey | None) -> Submission:
+    """Parses a submission and checks that the survey accepts it with this key, or without one.
 
-    Who perturbed the records follows from the key: with one it was an organisation, or people by hand; never without one.
-    Raises Unauthorized for more than one record, or those of an organisation, without a key; SubmissionError and DigestError.
+    The key determines the mode: with one, an organisation or people by hand; without one, never these.
+
+    Raises:
+        Unauthorized: It has several records, or an organisation's, but no key.
+        SubmissionError: It breaks a rule of the survey.
+        DigestError: It is for another definition.
     """
     submission = Submission.from_json(body)
     if key is None and submission.count != 1:
@@ -50,18 +54,18 @@ def read(survey: Survey, body: bytes, key: Key | None) -> Submission:
 
 
 def accepted(count: int, rate: Rate) -> Response:
-    """The reply to a submission that is on the disk."""
+    """Returns the reply to a stored submission."""
     return limited(jsonify(accepted=count), rate)
 
 
 def limited(response: Response, rate: Rate) -> Response:
-    """A reply that says how many such requests are answered."""
+    """Adds the rate limit policy to a reply."""
     response.headers["RateLimit-Policy"] = rate.policy
     return response
 
 
-class Door:
-    """Takes submissions of one record from whoever has no key, and keeps nobody waiting: the result comes later."""
+class DirectSubmissions:
+    """Submission of single records without an API key, without blocking: the result comes later."""
 
     patience = WAIT_SECONDS
 
@@ -70,7 +74,7 @@ class Door:
         self._surveys: dict[str, Survey] = {}
 
     def survey(self, survey_id: str) -> Survey | None:
-        """A survey that `learn` has read, whose definition never changes."""
+        """Returns a survey that `learn` has read; definitions never change."""
         return self._surveys.get(survey_id)
 
     def learn(self, survey_id: str) -> Survey:
@@ -82,21 +86,21 @@ class Door:
         return survey
 
     def count(self) -> None:
-        """Counts one more. Raises TooManyError."""
+        """Counts a submission against the rate limit. Raises RateLimitError."""
         self._rate.take()
 
     def take(self, survey: Survey, body: bytes, tell: Tell) -> TakeBack:
-        """Begins to keep a submission, as `Submissions.adding` does. Raises as `check_length` and `read` do.
+        """Begins to store a submission, as `Submissions.adding` does. Raises as `check_length` and `read` do.
 
-        Whoever does not want to wait longer than `patience` takes it back, and says `busy`.
+        A caller that stops waiting, after `patience` seconds, cancels it and replies with `busy`.
         """
         check_length(survey, len(body), None)
         return self._store.submissions.adding(survey.id, read(survey, body, None), tell)
 
     def accepted(self) -> Response:
-        """The reply to one that was kept."""
+        """Returns the reply to a stored submission."""
         return accepted(1, self._rate)
 
     def busy(self) -> UnavailableError:
-        """What whoever waited for too long, and took it back, is told."""
+        """Returns the error for a submission that was cancelled after waiting too long."""
         return busy()

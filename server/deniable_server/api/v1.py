@@ -1,7 +1,7 @@
-"""For machines: surveys, definitions, submissions and their withdrawal, results, progress, tallies and reports. No cookie is read or set.
+"""API version 1: surveys, definitions, submissions and withdrawals, results, progress, tallies and reports. It uses no cookies.
 
-Anybody may send one record a submission, as a respondent's device does; many records, and all that is told of
-them, need a key or a password.
+Anyone may submit one record, as a respondent's device does. Submitting many records, and reading anything about
+records, requires a key or a password.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ bp = Routes("api", __name__, Audience(login=False, forms=False, csrf=False, tran
 
 @bp.before_request
 def refuse_foreign_writes() -> None:
-    """Before anything is read: what changes something is JSON, and from no other site's page."""
+    """Refuses writing requests that are not JSON, or come from another site's page, before anything is read."""
     if request.method in ("POST", "DELETE"):
         sites.refuse_other_sites()
     if request.method == "POST":
@@ -43,14 +43,14 @@ def refuse_foreign_writes() -> None:
 
 @bp.get("/surveys")
 def surveys() -> Response:
-    """The surveys that the account or the key may see, by id: `limit` at a time, behind what `cursor` says."""
-    seen = set(callers.seen())
+    """Lists the surveys that the account or the key may see, sorted by id: `limit` at a time, after `cursor`."""
+    visible = set(callers.seen())
     try:
         limit, last = listing.limit_of(request.args.get("limit")), listing.last_of(request.args.get("cursor"))
     except listing.ListingError as error:
         return reply(400, error.rule, str(error))
-    told, following = listing.page([each for each in current_store().surveys.all() if each.survey.id in seen], last, limit)
-    response = jsonify(told)
+    content, following = listing.page([each for each in current_store().surveys.all() if each.survey.id in visible], last, limit)
+    response = jsonify(content)
     if following:
         response.headers["Link"] = f'<{url_for(".surveys")}?{following}>; rel="next"'
     return response
@@ -60,12 +60,12 @@ def surveys() -> Response:
 @lanes.respondents
 @compressed
 def definition(survey_id: str) -> Response:
-    """The bytes that clients hash and pin."""
+    """Serves the bytes of a definition, which clients hash and pin."""
     return Response(current_store().surveys.published(survey_id).survey.definition, mimetype="application/json")
 
 
 def _largest(survey: Survey) -> int:
-    """One record, or with a key for that as many as a submission may have. Aborts with 401 or 403 for another key."""
+    """Returns the largest body: one record, or with a key as many as a submission may have. Aborts with 401 or 403 for another key."""
     return submissions.most_bytes(survey, MAX_COUNT if callers.key_for("submit", survey.id) else 1)
 
 
@@ -73,7 +73,7 @@ def _largest(survey: Survey) -> int:
 @lanes.respondents
 @limits.body(_largest)
 def submit(survey_id: str) -> Response:
-    """Takes one submission of one record, or of many with a key. When this says 200, they are on the disk, once."""
+    """Stores a submission of one record, or with a key of many. A reply of 200 means that they are on the disk, once."""
     key = callers.key_for("submit", survey_id)
     if key is None:
         current_rates().submissions.take()
@@ -95,7 +95,7 @@ def withdraw(survey_id: str) -> Response:
 @bp.post("/surveys/<survey_id>/invitations/check")
 @lanes.respondents
 def check_invitation(survey_id: str) -> Response:
-    """Whether this code is one of the survey's and not marked as spent: told before the questions. Spends nothing, and says no more."""
+    """Replies whether a code belongs to the survey and is not marked as spent, before the questions. Does not spend it."""
     current_rates().invitation_checks.take()
     code_hash = invitation_hash(survey_id, secret_of(limits.whole_body()))
     return submissions.limited(jsonify(usable=current_store().access.usable(survey_id, code_hash)), current_rates().invitation_checks)
@@ -104,7 +104,7 @@ def check_invitation(survey_id: str) -> Response:
 @bp.get("/surveys/<survey_id>/results")
 @lanes.computing
 def results(survey_id: str) -> Response:
-    """Estimates with intervals, for a researcher's name and password (HTTP Basic), or a key with the scope results."""
+    """Serves estimates with intervals, for a researcher's name and password (HTTP Basic), or a key with the scope results."""
     callers.require("results", survey_id)
     return _results(survey_id)
 
@@ -117,7 +117,7 @@ def _results(survey_id: str) -> Response:
 @bp.get("/surveys/<survey_id>/progress")
 @lanes.computing
 def progress(survey_id: str) -> Response:
-    """How far a survey is, and what is wrong with it, for whoever may have its results."""
+    """Serves a survey's progress and the checks' findings, with the same rights as its results."""
     callers.require("results", survey_id)
     return _progress(survey_id)
 
@@ -132,7 +132,7 @@ def _progress(survey_id: str) -> Response:
 @bp.get("/surveys/<survey_id>/tally")
 @lanes.computing
 def tally(survey_id: str) -> Response:
-    """What the results are computed from, for whoever may have those: n, how often each pair of bits is set, and of which records."""
+    """Serves the tally behind the results, with the same rights: n, how often each pair of bits is set, and of which records."""
     callers.require("results", survey_id)
     return _tally(survey_id)
 
@@ -148,9 +148,9 @@ def _tally(survey_id: str) -> Response:
 @bp.get("/surveys/<survey_id>/reports")
 @lanes.computing
 def reports(survey_id: str) -> Response:
-    """The perturbed records that the tally counts, without ids and in no order but their own: packed, or as Arrow or Parquet.
+    """Serves the counted perturbed records, sorted by their bytes and without ids: packed, or as Arrow or Parquet.
 
-    For a name and password, or a key with the scope reports.
+    Requires a name and password, or a key with the scope reports.
     """
     callers.require("reports", survey_id)
     return _reports(survey_id)
@@ -174,9 +174,9 @@ def _reports(survey_id: str) -> Response:
 @bp.get("/surveys/<survey_id>/bundle")
 @lanes.computing
 def bundle(survey_id: str) -> Response:
-    """The perturbed records and all that is needed to use and to publish them, as a zip. Rights as for the reports.
+    """Serves a zip with the perturbed records and all files that are needed to use and publish them. Rights as for the reports.
 
-    licence: may be given, one of those that a researcher can choose.
+    The parameter `licence` may be one of those that a researcher can choose.
     """
     return _bundle(survey_id, bundles.ALL)
 
@@ -184,26 +184,26 @@ def bundle(survey_id: str) -> Response:
 @bp.get("/surveys/<survey_id>/bundle/<path:name>")
 @lanes.computing
 def bundle_file(survey_id: str, name: str) -> Response:
-    """One file of these."""
+    """Serves one file of the bundle."""
     return _bundle(survey_id, name)
 
 
 @bp.get("/surveys/<survey_id>/webhooks")
 def list_webhooks(survey_id: str) -> Response:
-    """The webhooks of a survey, for its owners, by name and password."""
+    """Lists the webhooks of a survey, for its owners, by name and password."""
     callers.require(callers.OWN, survey_id)
     return jsonify(webhooks=[_webhook(each) for each in current_store().webhooks.of_survey(survey_id)])
 
 
 @bp.post("/surveys/<survey_id>/webhooks")
 def make_webhook(survey_id: str) -> tuple[Response, int] | Response:
-    """Makes one; its secret is told here and never again. Rights as for the list of them."""
+    """Creates a webhook and replies with its secret, once. Rights as for the list."""
     callers.require(callers.OWN, survey_id)
     try:
-        wanted = json.loads(limits.whole_body())
-        url, events = wanted["url"], wanted["events"]
+        values = json.loads(limits.whole_body())
+        url, events = values["url"], values["events"]
         if (
-            set(wanted) != {"url", "events"}
+            set(values) != {"url", "events"}
             or type(url) is not str
             or type(events) is not list
             or not all(type(each) is str for each in events)
@@ -220,7 +220,7 @@ def make_webhook(survey_id: str) -> tuple[Response, int] | Response:
 
 @bp.delete("/surveys/<survey_id>/webhooks/<webhook_id>")
 def remove_webhook(survey_id: str, webhook_id: str) -> Response:
-    """Removes one, and what waits for it."""
+    """Removes a webhook and its queued messages."""
     callers.require(callers.OWN, survey_id)
     if not current_store().webhooks.remove(survey_id, webhook_id):
         return reply(404, "webhook", "this survey has no webhook with this id")
@@ -228,9 +228,9 @@ def remove_webhook(survey_id: str, webhook_id: str) -> Response:
 
 
 def _webhook(webhook: Webhook) -> dict[str, str | list[str] | None]:
-    """What is told of one: not of what survey, and not its secret."""
-    told = {name: getattr(webhook, name) for name in ("id", "url", "made_on", "failing_since")}
-    return {**told, "events": list(webhook.events)}
+    """Returns a webhook's JSON, without its survey and its secret."""
+    content = {name: getattr(webhook, name) for name in ("id", "url", "made_on", "failing_since")}
+    return {**content, "events": list(webhook.events)}
 
 
 def _bundle(survey_id: str, name: str) -> Response:

@@ -1,7 +1,7 @@
-"""Webhooks: what one is made of, and what its receiver may know of a survey.
+"""Webhook creation, and what a receiver may know of a survey.
 
-It is told of whole days: a survey that closes with its last record closes in the second in which somebody answered. Counts follow the
-rule of spans (`store.life`): a change of fewer than three records is told together with later ones.
+Receivers learn about whole days: a survey that closes with its last record closes in the second in which a respondent answered.
+Counts follow the rule of spans (`store.life`): a change of fewer than three records is reported together with later ones.
 """
 
 from __future__ import annotations
@@ -16,28 +16,34 @@ from urllib.parse import urlsplit
 from deniable_server.results.progress import progress_of
 from deniable_server.store.life import LEAST
 from deniable_server.store.protocol import Store
-from deniable_server.store.webhooks import EVENTS, Told, Webhook
+from deniable_server.store.webhooks import EVENTS, ReceiverState, Webhook
 
 LONGEST = 1000
 _PREFIX = "whsec_"
 
 
 def make(store: Store, survey_id: str, url: str, events: Collection[str]) -> tuple[Webhook, str]:
-    """A new webhook, and its secret as its receiver writes it. Raises ValueError naming the rule, UnknownSurveyError, ConflictError."""
+    """Creates a webhook. Returns it with its secret, as its receiver writes it.
+
+    Raises:
+        ValueError: The URL or an event is invalid.
+        UnknownSurveyError: There is no such survey.
+        ConflictError: The survey has too many webhooks.
+    """
     url = url.strip(" ")
     check_url(url)
     if not events or not set(events) <= set(EVENTS):
         raise ValueError(f"events must be some of {', '.join(EVENTS)}")
-    told = seen(store, survey_id, Told(True, False, 0))
+    receiver = seen(store, survey_id, ReceiverState(True, False, 0))
     secret = secrets.token_bytes(32)
     ordered = tuple(event for event in EVENTS if event in events)
     webhook = Webhook(f"wh_{secrets.token_hex(8)}", survey_id, url, ordered, datetime.now(UTC).date().isoformat())
-    store.webhooks.add(webhook, secret, told)
+    store.webhooks.add(webhook, secret, receiver)
     return webhook, _PREFIX + base64.b64encode(secret).decode()
 
 
 def check_url(url: str) -> None:
-    """Raises ValueError for an address that no message is sent to. Whether its host is a public one is seen when something is sent."""
+    """Raises ValueError for an invalid address. Whether its host is public is checked when a message is sent."""
     try:
         parts = urlsplit(url)
         right = bool(parts.hostname) and parts.port != 0 and parts.username is None and not parts.fragment
@@ -49,12 +55,12 @@ def check_url(url: str) -> None:
         raise ValueError("url must begin with https://, or with http:// for this machine itself")
 
 
-def seen(store: Store, survey_id: str, before: Told) -> Told:
-    """What a receiver who knows `before` may know now. Raises UnknownSurveyError."""
+def seen(store: Store, survey_id: str, before: ReceiverState) -> ReceiverState:
+    """Returns what a receiver that knows `before` may know now. Raises UnknownSurveyError."""
     published = store.surveys.published(survey_id)
-    found = progress_of(store, published, store.life.settings(survey_id))
+    result = progress_of(store, published, store.life.settings(survey_id))
     n = sum(span.n for span in store.life.spans(survey_id))
-    return Told(published.is_open, found.reached, n if abs(n - before.n) >= LEAST else before.n)
+    return ReceiverState(published.is_open, result.reached, n if abs(n - before.n) >= LEAST else before.n)
 
 
 def _is_this_machine(host: str) -> bool:

@@ -8,7 +8,7 @@ from flask import g
 
 from deniable_server.context import current_store
 from deniable_server.drafts.editor.drafted import name_in, title_in
-from deniable_server.store.drafts import MISSING, Draft, Head
+from deniable_server.store.drafts import MISSING, Draft, DraftHead
 from deniable_server.store.errors import UnknownDraftError
 
 
@@ -23,7 +23,7 @@ def own(draft_id: str) -> Draft:
 class Kept(NamedTuple):
     """A draft in a list. name: the id that its survey is to have, empty where it has none yet."""
 
-    draft: Head
+    draft: DraftHead
     title: str
     name: str
 

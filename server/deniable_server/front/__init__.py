@@ -1,7 +1,7 @@
-"""What stands between the network and the application, so that no client can hold one of its threads.
+"""HTTP front: an event loop between the network and the WSGI application, so that no slow client can hold a thread.
 
-Connections, heads and bodies are waited for by an event loop, where waiting costs next to nothing: each body has a size limit
-and a deadline, and only once all of it is there does a thread take the request (`application.py`). The application is the
+The event loop waits for connections, headers and bodies, where waiting costs little. Each body has a size limit and a deadline,
+and a thread takes the request only when all of it has arrived (`application.py`). The application is the
 same Flask application that any WSGI server could run (`gateway.py`).
 """
 

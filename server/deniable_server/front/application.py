@@ -1,4 +1,4 @@
-"""The RSGI application that granian runs: collects a request, has a thread answer it, and is never kept waiting itself."""
+"""RSGI application for granian: collects a request and has a thread answer it, without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
 from deniable_server.front import direct, gateway
 from deniable_server.front.bodies import RESPONDENTS_MEMORY, Bodies, stream
-from deniable_server.front.gateway import Environ, Reply, Sent
+from deniable_server.front.gateway import Environ, GatewayReply, Sent
 from deniable_server.front.workers import Workers
 from deniable_server.web.lanes import READING, Lane, lane_of
 from deniable_server.web.limits import SMALL, most_bytes_of
 from deniable_server.web.offload import GONE, Gone
 
 READY_SECONDS = 2.0  # in which the database must answer
-HOLD_SECONDS = 1.0  # that "too many" is held back, which costs no thread and slows whoever asks again at once
+HOLD_SECONDS = 1.0  # delay of a "too many requests" reply, which costs no thread and slows clients that retry at once
 POLL_SECONDS = 0.02
 FLUSH_SECONDS = 0.25  # in which granian's own thread, which does not say so, has handed a reply to the system, on a busy machine, too
 OPENED_SECONDS = 10.0  # in which granian has opened a file that it is to send; from then on the file needs no name
-STOPPING = "the server is about to stop; nothing was kept, send the same again later"
+STOPPING = "the server is about to stop; nothing was stored, send the same again later"
 ALIVE = "/healthz"
 READY = "/readyz"
 COMPUTATIONS = 2  # at a time
 
 
 class Front:
-    """Answers requests of the server at `host` and `port` with what `app` says.
+    """Answers the requests to `host` and `port` with the application `app`.
 
-    Each lane has threads of its own, and respondents' bodies have memory of their own. What respondents change waits for the database's
-    writer; what they only read has other threads and does not.
+    Each lane has its own threads, and respondents' bodies have their own memory. Respondents' writing requests wait for the database's
+    writer; their reading requests have other threads and do not.
     """
 
-    def __init__(self, app: Flask, door: direct.Door, host: str, port: int) -> None:
+    def __init__(self, app: Flask, door: direct.SubmissionBackend, host: str, port: int) -> None:
         self._app = app
         self._base = gateway.base_environ(host, port)
         self._bodies, self._others_bodies = Bodies(RESPONDENTS_MEMORY), Bodies()
@@ -81,9 +81,10 @@ class Front:
             self._open -= 1
 
     async def finish(self, seconds: float) -> bool:
-        """Takes no more requests and waits for those that are being answered. False if some still are after `seconds`.
+        """Accepts no more requests and waits for those in progress. Incomplete bodies are refused with "try again later".
 
-        Bodies that are not here yet are told to come back.
+        Returns:
+            False if requests are still in progress after `seconds`.
         """
         self._stopping = True
         self._bodies.stop()
@@ -101,12 +102,12 @@ class Front:
         return True
 
     def _forget(self, file: Sent) -> None:
-        """A file that is on its way, or was: it has no name from now on."""
+        """Deletes the name of a file that is being sent, or was."""
         self._sent.discard(file)
         file.close()
 
-    async def _answer(self, environ: Environ, proto: RSGIHTTPProtocol) -> Reply | None:
-        """Sees to the reply; gives one that is to be held back instead, or whose file is to be closed."""
+    async def _answer(self, environ: Environ, proto: RSGIHTTPProtocol) -> GatewayReply | None:
+        """Sends the reply. Returns one that must be delayed instead, or whose file must be closed."""
         if self._stopping:
             raise ServiceUnavailable(STOPPING)
         if environ["PATH_INFO"] == READY:
@@ -124,8 +125,8 @@ class Front:
             return await self._unless_gone(whole, proto, workers)
         return await workers.run(gateway.answer, self._app, whole, proto)
 
-    async def _unless_gone(self, environ: Environ, proto: RSGIHTTPProtocol, workers: Workers) -> Reply | None:
-        """Sees to the reply while its client is there. When the client goes, the work is ended, or not begun."""
+    async def _unless_gone(self, environ: Environ, proto: RSGIHTTPProtocol, workers: Workers) -> GatewayReply | None:
+        """Sends the reply while its client is connected. When the client disconnects, the work is cancelled."""
         gone = environ[GONE] = Gone()
         answer = asyncio.ensure_future(workers.run(gateway.answer, self._app, environ, proto))
         leaving = asyncio.ensure_future(proto.client_disconnect())
@@ -142,8 +143,8 @@ class Front:
             return self._reading if method in READING else self._writing
         return self._lanes[lane]
 
-    async def _take(self, survey_id: str, length: int, scope: Scope, proto: RSGIHTTPProtocol) -> Reply | None:
-        """Sees to the reply to a plain submission, as `_answer` does."""
+    async def _take(self, survey_id: str, length: int, scope: Scope, proto: RSGIHTTPProtocol) -> GatewayReply | None:
+        """Sends the reply to a plain submission, as `_answer` does."""
         if self._stopping:
             raise ServiceUnavailable(STOPPING)
         body = await self._bodies.collect_small(proto, length)
@@ -155,10 +156,12 @@ class Front:
         _send(reply, proto)
         return None
 
-    async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers, bodies: Bodies) -> Reply | None:
-        """A body that may be too long: the application is asked how long it may be, and refuses one that is longer.
+    async def _large(
+        self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers, bodies: Bodies
+    ) -> GatewayReply | None:
+        """Answers a request whose body may be too long. The application says how long it may be, and refuses a longer one.
 
-        Of what is refused the rest is read first, and dropped: else its client might lose the reply.
+        The rest of a refused body is read and dropped first, since otherwise its client might lose the reply.
         """
         most = await workers.run(most_bytes_of, self._app, environ)
         if length is not None and length > most:
@@ -177,7 +180,7 @@ class Front:
                 return await workers.run(gateway.answer, self._app, whole, proto)
 
     async def _drop(self, environ: Environ, body: Any) -> None:
-        """Reads what is left of the body of a request that is refused. A client that asks before it sends is told at once."""
+        """Reads the rest of a refused body, except that a client that sent `Expect` is refused before it sends."""
         if "HTTP_EXPECT" not in environ:
             await self._bodies.drop(body, _length(environ))
 
@@ -191,11 +194,11 @@ class Front:
 
 
 def _length(environ: Environ) -> int | None:
-    """How many bytes the body of a request has; None for one in chunks."""
+    """Returns the length of a request's body in bytes; None for a chunked one."""
     if "CONTENT_LENGTH" in environ:
         return int(environ["CONTENT_LENGTH"])
     return None if "HTTP_TRANSFER_ENCODING" in environ else 0
 
 
-def _send(reply: Reply, proto: RSGIHTTPProtocol) -> None:
+def _send(reply: GatewayReply, proto: RSGIHTTPProtocol) -> None:
     proto.response_bytes(reply.status, reply.headers, reply.body)

@@ -1,4 +1,4 @@
-"""Bodies on their way in: each has a size limit and a deadline, and all together have a share of the memory."""
+"""Request bodies on their way in: each has a size limit and a deadline, and all together have a memory limit."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _PACE = f"within {SECONDS:.0f} seconds, or at {BYTES_PER_SECOND:,} bytes a secon
 
 
 async def stream(body: Any) -> AsyncIterator[bytes]:
-    """A body whose reading goes on where it was left: granian begins to give one once."""
+    """Yields a body's chunks; a reader can stop and continue later, although granian lets a body be read only once."""
     async for chunk in body:
         yield chunk
 
 
 class Bodies:
-    """Collects the bodies of requests. memory: bytes of large ones in all."""
+    """Collects the bodies of requests. `memory` is the most bytes of large ones together."""
 
     def __init__(self, memory: int = MEMORY) -> None:
         self._deadlines: set[asyncio.Timeout] = set()
@@ -37,14 +37,16 @@ class Bodies:
         self._stopping = False
 
     async def collect_small(self, body: Any, length: int) -> bytes:
-        """A body of the `length` bytes that its head declares, of which granian takes no more. Raises as `collect` does."""
+        """Returns a body of the `length` bytes that its header declares; granian accepts no more. Raises as `collect` does."""
         return await self._in_time(lambda _: body(), length)
 
     async def collect(self, body: Any, length: int | None, most: int) -> bytes:
-        """All of a body of `length` bytes, or one in chunks of `most` bytes at most: of a longer one just more than `most`.
+        """Returns a whole body of `length` bytes, or a chunked one of at most `most` bytes; of a longer one just more than `most`.
 
-        body: yields its bytes. Raises RequestTimeout where it comes too slowly, BadRequest where the client breaks off,
-        ServiceUnavailable where the server is about to stop.
+        Raises:
+            RequestTimeout: It arrives too slowly.
+            BadRequest: The client disconnects.
+            ServiceUnavailable: The server is about to stop.
         """
 
         async def read(deadline: asyncio.Timeout) -> bytes:
@@ -55,10 +57,11 @@ class Bodies:
         return await self._in_time(read, length)
 
     async def drop(self, body: Any, length: int | None) -> None:
-        """Reads what is left of a body that was refused, and keeps none of it: browsers send all of it before they look at the reply.
+        """Reads and discards the rest of a refused body, because browsers send all of it before they read the reply. Raises nothing.
 
-        length: how many bytes it has in all; None for one in chunks, of which no more than DROPPED are read. Of one that is longer than
-        that nothing is read. Raises nothing: the reply goes out where the body comes too slowly or not to its end, too.
+        Args:
+            body: Yields its bytes.
+            length: Its whole length; None for a chunked one, of which at most DROPPED bytes are read. A longer body is not read.
         """
 
         async def read(deadline: asyncio.Timeout) -> bytes:
@@ -70,7 +73,7 @@ class Bodies:
                 await self._in_time(read, None)
 
     async def _pass_on(self, body: Any, take: Callable[[bytes], int], deadline: asyncio.Timeout, length: int | None, most: int) -> None:
-        """Has each chunk of a body taken, up to its end or to the first byte over `most`, while it comes fast enough."""
+        """Passes each chunk of a body to `take`, up to its end or to the first byte over `most`, while it arrives fast enough."""
         size, begun = 0, asyncio.get_running_loop().time()
         async for chunk in body:
             take(chunk)
@@ -90,8 +93,8 @@ class Bodies:
                     self._deadlines.discard(deadline)
         except TimeoutError:
             if self._stopping:
-                raise ServiceUnavailable("the server is about to stop; nothing was kept, send the same again later") from None
-            raise RequestTimeout(f"the body must arrive {_PACE}; nothing was kept, send the same again") from None
+                raise ServiceUnavailable("the server is about to stop; nothing was stored, send the same again later") from None
+            raise RequestTimeout(f"the body must arrive {_PACE}; nothing was stored, send the same again") from None
         except (asyncio.CancelledError, RSGIProtocolClosed, RSGIProtocolError):  # granian's ways to say that the client is gone
             raise BadRequest("the body must be sent to its end") from None
         if length is not None and len(whole) != length:
@@ -100,9 +103,9 @@ class Bodies:
 
     @contextmanager
     def room(self, size: int) -> Iterator[None]:
-        """Keeps room for a large body, until it was handled. Raises ServiceUnavailable where there is none."""
+        """Reserves memory for a large body until it is handled. Raises ServiceUnavailable if there is none."""
         if size > self._room:
-            raise ServiceUnavailable("the server holds too many large bodies now; nothing was kept, send the same again later")
+            raise ServiceUnavailable("the server holds too many large bodies now; nothing was stored, send the same again later")
         self._room -= size
         try:
             yield
@@ -110,11 +113,11 @@ class Bodies:
             self._room += size
 
     def turn(self, size: int) -> AbstractAsyncContextManager[None]:
-        """Waits until no other body of HUGE bytes or more is handled, where this is one."""
+        """Returns a lock under which only one body of HUGE bytes or more is handled at a time."""
         return self._turn if size >= HUGE else nullcontext()
 
     def stop(self) -> None:
-        """Waits for no more bodies."""
+        """Stops waiting for bodies."""
         self._stopping = True
         for deadline in self._deadlines:
             deadline.reschedule(0)

@@ -1,7 +1,7 @@
-"""Submissions of single records, taken without a thread and without Flask: what nearly all requests are while people answer.
+"""Fast path for single-record submissions, without a thread and without Flask: nearly all requests while people answer.
 
-Only what is plain is taken here: a small JSON body of known length, no key, no other site's page. All else, and whatever goes wrong here,
-is for Flask, so each refusal is said in one place. The reply of success is Flask's own, made once.
+It takes only plain requests: a small JSON body of known length, without an API key, from a page of this site. All others, and all
+failures, go to Flask, so that each refusal is worded in one place. The reply of success is Flask's, made once.
 """
 
 from __future__ import annotations
@@ -18,53 +18,62 @@ from granian.rsgi import Scope
 from werkzeug.exceptions import ServiceUnavailable
 
 from deniable_server.front import gateway
-from deniable_server.front.gateway import Environ, Reply
+from deniable_server.front.gateway import Environ, GatewayReply
 from deniable_server.front.workers import BUSY, Workers
 from deniable_server.web.limits import REFUSED, SMALL
 
-MOST = 512  # submissions that wait for the writer; the next are told to come back
+MOST = 512  # submissions that may wait for the writer; further ones are refused with "try again later"
 PATH = re.compile(r"/api/v1/surveys/([A-Za-z0-9_-]+)/submissions")
 _NOT_PLAIN = {"authorization", "content-encoding", "expect", "transfer-encoding"}
 _OWN = {"same-origin", "none"}
 
 
 Outcome = bool | BaseException
-"""Whether a submission is new, or why it was not kept."""
+"""Whether a submission is new, or the error for which it was refused."""
 
 
-class Door(Protocol):
-    """Who knows what a submission has to keep to, and where it is kept."""
+class SubmissionBackend(Protocol):
+    """Interface to the validation and storage of submissions."""
 
     patience: float
 
-    def count(self) -> None: ...
+    def count(self) -> None:
+        """Counts a submission against the rate limit."""
 
-    def survey(self, survey_id: str) -> Any: ...
+    def survey(self, survey_id: str) -> Any:
+        """Returns a survey that was read before, or None."""
 
-    def learn(self, survey_id: str) -> Any: ...
+    def learn(self, survey_id: str) -> Any:
+        """Reads a survey from the database."""
 
-    def take(self, survey: Any, body: bytes, tell: Callable[[Outcome], None]) -> Callable[[], bool]: ...
+    def take(self, survey: Any, body: bytes, tell: Callable[[Outcome], None]) -> Callable[[], bool]:
+        """Begins to store a submission. Returns the function that cancels it."""
+        raise NotImplementedError
 
-    def busy(self) -> Exception: ...
+    def busy(self) -> Exception:
+        """Returns the error for a submission that waited too long."""
+        raise NotImplementedError
 
-    def accepted(self) -> Response: ...
+    def accepted(self) -> Response:
+        """Returns the reply to a stored submission."""
+        raise NotImplementedError
 
 
 class Direct:
-    """Takes submissions of an application. workers: for what has to be read from the database first."""
+    """Takes submissions for an application. `workers` read surveys from the database first, if necessary."""
 
-    def __init__(self, app: Flask, door: Door, base: Environ, workers: Workers) -> None:
+    def __init__(self, app: Flask, door: SubmissionBackend, base: Environ, workers: Workers) -> None:
         self._door = door
         self._workers, self._waiting = workers, 0
         self._lock = threading.Lock()
-        self._outcomes: list[tuple[asyncio.Future[Reply], Outcome]] = []  # what the loop is still to be told of
+        self._outcomes: list[tuple[asyncio.Future[GatewayReply], Outcome]] = []  # not yet passed to the event loop
         environ = {**base, "REQUEST_METHOD": "POST", "PATH_INFO": "/api/v1/surveys/s/submissions", "QUERY_STRING": ""}
         self._environ = {**environ, "SERVER_PROTOCOL": "HTTP/1.1"}
         self._success = self._made_once(app)
         self._busy = gateway.call(app, {**self._environ, REFUSED: ServiceUnavailable(BUSY)})
 
-    async def take(self, survey_id: str, body: bytes) -> Reply:
-        """The reply, once a submission is on the disk, or if too many wait for that. Raises what it is refused for."""
+    async def take(self, survey_id: str, body: bytes) -> GatewayReply:
+        """Returns the reply once a submission is on the disk, or if too many are waiting. Raises what it is refused for."""
         self._door.count()
         survey = self._door.survey(survey_id)
         if survey is None:
@@ -72,57 +81,57 @@ class Direct:
         if self._waiting >= MOST:
             return self._busy
         loop = asyncio.get_running_loop()
-        told: asyncio.Future[Reply] = loop.create_future()
-        take_back = self._door.take(survey, body, partial(self._hear, loop, told))
+        reply: asyncio.Future[GatewayReply] = loop.create_future()
+        take_back = self._door.take(survey, body, partial(self._hear, loop, reply))
         self._waiting += 1
-        patience = loop.call_later(self._door.patience, self._give_up, take_back, told)
+        patience = loop.call_later(self._door.patience, self._give_up, take_back, reply)
         try:
-            return await told
+            return await reply
         finally:
             patience.cancel()
 
-    def _hear(self, loop: asyncio.AbstractEventLoop, told: asyncio.Future[Reply], outcome: Outcome) -> None:
-        """In the writer's thread, once for each of a commit: the loop is woken for the first of them."""
+    def _hear(self, loop: asyncio.AbstractEventLoop, reply: asyncio.Future[GatewayReply], outcome: Outcome) -> None:
+        """Passes an outcome from the writer's thread to the event loop, which is woken once for each commit."""
         with self._lock:
-            self._outcomes.append((told, outcome))
+            self._outcomes.append((reply, outcome))
             if len(self._outcomes) > 1:
                 return
         loop.call_soon_threadsafe(self._settle)
 
-    def _give_up(self, take_back: Callable[[], bool], told: asyncio.Future[Reply]) -> None:
-        """What was begun by now is finished all the same."""
+    def _give_up(self, take_back: Callable[[], bool], reply: asyncio.Future[GatewayReply]) -> None:
+        """Cancels a submission that has waited too long, unless it is already being stored."""
         if take_back():
-            self._tell(told, self._door.busy())
+            self._tell(reply, self._door.busy())
 
     def _settle(self) -> None:
         with self._lock:
             outcomes, self._outcomes = self._outcomes, []
-        for told, outcome in outcomes:
-            self._tell(told, outcome)
+        for reply, outcome in outcomes:
+            self._tell(reply, outcome)
 
-    def _tell(self, told: asyncio.Future[Reply], outcome: Outcome) -> None:
+    def _tell(self, reply: asyncio.Future[GatewayReply], outcome: Outcome) -> None:
         self._waiting -= 1
-        if told.cancelled():
+        if reply.cancelled():
             return
         if isinstance(outcome, bool):
-            told.set_result(self._success)
+            reply.set_result(self._success)
         else:
-            told.set_exception(outcome)
+            reply.set_exception(outcome)
 
-    def _made_once(self, app: Flask) -> Reply:
-        """The reply of success, with all that the application adds to it."""
+    def _made_once(self, app: Flask) -> GatewayReply:
+        """Returns the reply of success, with all headers that the application adds."""
         with app.request_context(self._environ):
             response: Any = app.process_response(self._door.accepted())
-            return Reply(response.status_code, response.get_wsgi_headers(self._environ).to_wsgi_list(), response.get_data())
+            return GatewayReply(response.status_code, response.get_wsgi_headers(self._environ).to_wsgi_list(), response.get_data())
 
 
 def plain(scope: Scope, headers: list[tuple[str, str]]) -> tuple[str, int] | None:
-    """The survey's id and the length of the body of a plain submission; None for any other request."""
-    found = PATH.fullmatch(scope.path) if scope.method == "POST" and not scope.query_string else None
+    """Returns the survey's id and the body's length of a plain submission; None for any other request."""
+    match = PATH.fullmatch(scope.path) if scope.method == "POST" and not scope.query_string else None
     named = dict(headers)
-    if found is None or len(named) != len(headers) or not named.keys().isdisjoint(_NOT_PLAIN):
+    if match is None or len(named) != len(headers) or not named.keys().isdisjoint(_NOT_PLAIN):
         return None
     length, site = named.get("content-length", ""), named.get("sec-fetch-site")
     if not (site in _OWN or (site is None and "origin" not in named)) or named.get("content-type") != "application/json":
         return None
-    return (found[1], int(length)) if re.fullmatch("[0-9]{1,5}", length) and 0 < int(length) <= SMALL else None
+    return (match[1], int(length)) if re.fullmatch("[0-9]{1,5}", length) and 0 < int(length) <= SMALL else None

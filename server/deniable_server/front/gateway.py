@@ -1,6 +1,6 @@
-"""From a request of granian's RSGI to the environ of WSGI, and from the reply of a WSGI application to bytes.
+"""Gateway between granian's RSGI and WSGI: requests to environs, and applications' replies to bytes.
 
-No address of a client gets into an environ, so none can get into a log or a file.
+No client's address gets into an environ, so none can get into a log or a file.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Environ = dict[str, Any]
 
 
 class Sent(FileWrapper):
-    """The file that an application replies with, where it has one."""
+    """A file that an application replies with."""
 
     @property
     def path(self) -> str:
-        """Where it is."""
+        """The file's path."""
         return str(self.file.name)
 
 
-class Reply(NamedTuple):
-    """Status, headers and body, as `response_bytes` takes them. file: instead of the body; whoever sends it closes it."""
+class GatewayReply(NamedTuple):
+    """Status, headers and body, as `response_bytes` takes them; or `file` instead of the body, which its sender closes."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -40,7 +40,7 @@ class Reply(NamedTuple):
 
 
 def base_environ(host: str, port: int) -> Environ:
-    """What all requests of a server have in common."""
+    """Returns the part of an environ that all requests of a server share."""
     return {
         "SCRIPT_NAME": "",
         "SERVER_NAME": host,
@@ -58,7 +58,7 @@ def base_environ(host: str, port: int) -> Environ:
 
 
 def environ_of(scope: Scope, headers: Iterable[tuple[str, str]], base: Mapping[str, Any]) -> Environ:
-    """The environ of a request whose body is still to come."""
+    """Returns the environ of a request whose body has not arrived."""
     environ = {
         **base,
         "REQUEST_METHOD": scope.method,
@@ -77,7 +77,7 @@ def environ_of(scope: Scope, headers: Iterable[tuple[str, str]], base: Mapping[s
 
 
 def with_body(environ: Environ, body: bytes) -> Environ:
-    """The environ of the whole request."""
+    """Adds the body to a request's environ and returns it."""
     environ["wsgi.input"] = io.BytesIO(body)  # copies nothing
     environ[BODY] = body
     environ["CONTENT_LENGTH"] = str(len(body))
@@ -85,8 +85,8 @@ def with_body(environ: Environ, body: bytes) -> Environ:
     return environ
 
 
-def call(app: Flask, environ: Environ) -> Reply:
-    """The application's reply to a request. Anything that goes wrong in there is a reply, too."""
+def call(app: Flask, environ: Environ) -> GatewayReply:
+    """Returns the application's reply to a request. A failure in the application is a reply, too."""
     started: list[tuple[int, list[tuple[str, str]]]] = []
 
     def start_response(status: str, headers: list[tuple[str, str]], exc_info: object = None) -> Any:
@@ -94,19 +94,20 @@ def call(app: Flask, environ: Environ) -> Reply:
 
     chunks: Iterable[bytes] = app(environ, start_response)
     if isinstance(chunks, Sent):
-        return Reply(*started[-1], b"", chunks)
+        return GatewayReply(*started[-1], b"", chunks)
     try:
         body = b"".join(chunks)
     finally:
         if close := getattr(chunks, "close", None):
             close()
-    return Reply(*started[-1], body)
+    return GatewayReply(*started[-1], body)
 
 
-def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> Reply | None:
-    """Sends the application's reply, from the thread that made it: the event loop may be busy.
+def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> GatewayReply | None:
+    """Sends the application's reply, from the thread that made it, since the event loop may be busy.
 
-    Gives back what is more than that: a "too many" to be held back, and a file, which is on its way and to be closed.
+    Returns:
+        A "too many requests" reply that must be delayed, or a reply whose file must be closed; otherwise None.
     """
     reply = call(app, environ)
     if reply.status == 429:
@@ -118,21 +119,21 @@ def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> Reply | Non
     return None
 
 
-def refuse(app: Flask, environ: Environ, why: HTTPException) -> Reply:
-    """What the application says of a request that it shall not handle, with all its headers and in its form. The connection ends then."""
+def refuse(app: Flask, environ: Environ, why: HTTPException) -> GatewayReply:
+    """Returns the application's reply to a request that it must not handle, with all its headers. The connection is closed afterwards."""
     bare = {name: value for name, value in environ.items() if name not in ("HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "CONTENT_LENGTH")}
     status, headers, body, _ = call(app, {**bare, REFUSED: why})
     _let_go(why)
-    return Reply(status, [*headers, ("Connection", "close")], body)
+    return GatewayReply(status, [*headers, ("Connection", "close")], body)
 
 
-def explain(app: Flask, environ: Environ, why: Exception, proto: RSGIHTTPProtocol) -> Reply | None:
-    """Sends what the application says of a request that failed before it; as `answer` does."""
-    held = answer(app, {**environ, REFUSED: why}, proto)
+def explain(app: Flask, environ: Environ, why: Exception, proto: RSGIHTTPProtocol) -> GatewayReply | None:
+    """Sends the application's reply to a request that failed before it reached the application; as `answer` does."""
+    reply = answer(app, {**environ, REFUSED: why}, proto)
     _let_go(why)
-    return held
+    return reply
 
 
 def _let_go(why: Exception) -> None:
-    """Its frames hold the body, and that the connection, until garbage is collected."""
+    """Clears an error's frames, which would keep the body and the connection alive until garbage collection."""
     why.__traceback__ = why.__context__ = None

@@ -1,4 +1,4 @@
-"""The address of its own at which `/metrics` needs no key, and nothing else is."""
+"""Separate address at which `/metrics` needs no API key, and which serves nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METRICS = "/metrics"
 
 
 class Scraped:
-    """Answers requests of the server at `host` and `port` for METRICS with what `app` says where `mark` is in their environ."""
+    """Answers METRICS requests to `host` and `port` with the application `app`, with `mark` in their environ."""
 
     def __init__(self, app: Flask, host: str, port: int, mark: str) -> None:
         self._app, self._mark = app, mark

@@ -1,4 +1,4 @@
-"""Worker processes for computations: few, of lower priority, started when one is needed, and killed when nobody waits for the result."""
+"""Worker processes for computations: few, of lower priority, started on demand, and killed when nobody waits for the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAILED = "a computation has ended without a result: ask for less of it, or use t
 
 
 class Worker:
-    """One process. command: what it is; beginning: what it is told first; folder: where its files are."""
+    """One process. `command` starts it, `beginning` is sent to it first, and `folder` has its files."""
 
     def __init__(self, command: list[str], beginning: Any, folder: Path) -> None:
         self._folder = folder
@@ -40,17 +40,17 @@ class Worker:
         self._connection.send((beginning, str(folder)))
 
     def run(self, task: Task) -> Any:
-        """Returns the result. Raises EOFError or OSError where the process has ended."""
+        """Runs a task and returns its result. Raises EOFError or OSError if the process has ended."""
         self._connection.send(task)
         return self._connection.recv()
 
     def kill(self) -> None:
-        """Ends it and what it has started, whatever they do."""
+        """Ends the process and those that it started, by SIGKILL."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self) -> int:
-        """Kills it, removes its files and returns how it ended."""
+        """Ends the process, removes its files and returns its exit code."""
         running = self._process.poll() is None
         if running:
             self.kill()
@@ -63,9 +63,10 @@ class Worker:
 
 
 class Pool:
-    """Up to `size` processes. module: what each runs; beginning: what each is told first, which must be picklable.
+    """Up to `size` worker processes. `module` is what each runs; `beginning` is sent to each first, and must be picklable.
 
-    folder: where their files are, readable by their owner only.
+    Attributes:
+        folder: The folder of their files, readable by its owner only.
     """
 
     def __init__(self, size: int, module: str, beginning: Any) -> None:
@@ -78,11 +79,11 @@ class Pool:
         self.folder = Path(tempfile.mkdtemp(prefix="deniable-computing-"))
 
     def run(self, task: Task, gone: Gone) -> Any:
-        """Does a task, as `Processes.run` says."""
+        """Runs a task, as `Processes.run` says."""
         with self._room:
             if gone.happened:
                 raise GoneError
-            worker = self._taken()
+            worker = self._acquire()
             try:
                 gone.when(worker.kill)
                 result = worker.run(task)
@@ -98,7 +99,7 @@ class Pool:
         return result
 
     def close(self) -> None:
-        """Ends all processes, whatever they do."""
+        """Ends all processes."""
         with self._lock:
             self._closed = True
             workers = set(self._all)
@@ -108,7 +109,7 @@ class Pool:
             worker.end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _taken(self) -> Worker:
+    def _acquire(self) -> Worker:
         with self._lock:
             if self._closed:
                 raise GoneError
@@ -124,7 +125,7 @@ class Pool:
         return worker.end()
 
     def _why(self, code: int, task: Task, gone: Gone) -> Exception:
-        """Why a process has ended before it had a result."""
+        """Returns the error for a process that ended before it had a result."""
         if gone.happened or self._closed:
             return GoneError()
         return TooMuchError(TOO_MUCH.format(seconds=task.seconds) if code == -signal.SIGXCPU else FAILED)

@@ -1,4 +1,4 @@
-"""Threads that run the application, and how many requests may wait for one."""
+"""Thread pool for the application, with a limit on waiting requests."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from werkzeug.exceptions import ServiceUnavailable
 
 from deniable_server.web.lanes import Lane, enter
 
-BUSY = "the server has more to do than it can; nothing was kept, send the same again later"
+BUSY = "the server has more to do than it can; nothing was stored, send the same again later"
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Workers:
-    """`threads` threads; beyond `waiting` requests that wait for one of them, the next are told to come back later.
-
-    lane: what the threads serve.
-    """
+    """A pool of threads for a lane. When `waiting` requests wait for a thread, further ones are refused with "try again later"."""
 
     def __init__(self, name: str, threads: int, waiting: int, lane: Lane) -> None:
         self._pool = ThreadPoolExecutor(threads, f"deniable-{name}", enter, (lane,))
@@ -28,9 +25,10 @@ class Workers:
         self.busy = 0  # requests that have a thread or wait for one
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Does `work` in a thread. Raises ServiceUnavailable where too many wait, and what `work` raises.
+        """Runs `work` in a thread. If it is cancelled before a thread takes it, `work` does not start.
 
-        Cancelled while it waits for a thread, `work` is not begun.
+        Raises:
+            ServiceUnavailable: Too many requests wait.
         """
         if self.busy >= self._most:
             raise ServiceUnavailable(BUSY)

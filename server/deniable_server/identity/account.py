@@ -10,7 +10,7 @@ from deniable_server.identity import sessions
 from deniable_server.identity.forms import PasswordForm
 from deniable_server.identity.passwords import current_passwords, set_password
 from deniable_server.pages.routes import Page, done, routes
-from deniable_server.web.rate_limiter import TooManyError
+from deniable_server.web.rate_limiter import RateLimitError
 
 bp = routes("account", __name__)
 
@@ -31,7 +31,7 @@ def password() -> Page:
                 sessions.log_in(g.user)
                 return done("Your password is changed, and all other sessions have ended.", ".page")
             form.current.errors = ["This is not your password."]
-        except TooManyError as error:
+        except RateLimitError as error:
             form.current.errors = [f"Too many tries. Wait {error.seconds} seconds, then try again."]
     return _page(form), 422
 

@@ -15,7 +15,7 @@ from deniable_server.identity.passwords import current_passwords
 from deniable_server.identity.second_factor import proved
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import without_token
-from deniable_server.web.rate_limiter import TooManyError, current_rates
+from deniable_server.web.rate_limiter import RateLimitError, current_rates
 
 bp = Routes("auth", __name__, Audience(login=False, forms=True, csrf=True, translated=False))
 Page = str | AnyResponse | tuple[str, int]
@@ -38,7 +38,7 @@ def login() -> Page:
     user = form.user.data
     try:
         held = current_passwords().hold(user, form.password.data, sessions.device(user))
-    except TooManyError as error:
+    except RateLimitError as error:
         form.password.errors = [_told(error)]
         return _wait(render_template("identity/login.html", form=form), error)
     if held and current_store().factors.any(user):
@@ -61,7 +61,7 @@ def code() -> Page:
     who = sessions.device(user) or user
     try:
         current_rates().codes.begin(who)
-    except TooManyError as error:
+    except RateLimitError as error:
         form.code.errors = [_told(error)]
         return _wait(_ask_factor(form, user), error)
     answer = form.credential.data
@@ -93,12 +93,12 @@ def _entered(user: str) -> AnyResponse:
     return response
 
 
-def _told(error: TooManyError) -> str:
+def _told(error: RateLimitError) -> str:
     wait = "1 second" if error.seconds == 1 else f"{error.seconds} seconds"
     return f"Too many tries. Wait {wait}, then try again."
 
 
-def _wait(page: str, error: TooManyError) -> AnyResponse:
+def _wait(page: str, error: RateLimitError) -> AnyResponse:
     response = make_response(page, 429)
     response.retry_after = error.seconds
     return response

@@ -17,7 +17,7 @@ from deniable.survey import lookalikes
 from deniable_server.context import current_services
 from deniable_server.identity.names import readable
 from deniable_server.store.accounts import Accounts
-from deniable_server.web.rate_limiter import Clock, Lane
+from deniable_server.web.rate_limiter import Clock, HashingQueue
 
 LENGTHS = range(10, 257)
 REMEMBERED = 300.0  # seconds for which a program that sends its password with each request costs no argon2
@@ -61,13 +61,13 @@ class Passwords:
 
     def __init__(self, accounts: Accounts, clock: Clock = time.monotonic) -> None:
         self._accounts = accounts
-        self._strangers, self._known_devices = Lane(clock), Lane(clock)
+        self._strangers, self._known_devices = HashingQueue(clock), HashingQueue(clock)
         self._lately = _Lately(clock)
 
     def hold(self, user: str, password: str, device: str | None = None) -> bool:
         """Whether this is the user's password. device: the id of one that the user logged in from before.
 
-        Raises TooManyError where too many tried, in the same way for a name that does not exist.
+        Raises RateLimitError where too many tried, in the same way for a name that does not exist.
         """
         stored = self._accounts.password_hash(user)
         if stored is not None and self._lately.held(user, password, stored):

@@ -18,7 +18,7 @@ from deniable_server.identity.passwords import current_passwords
 from deniable_server.pages.routes import Page, done, routes
 from deniable_server.store.factors import Factors
 from deniable_server.web.links import server_address
-from deniable_server.web.rate_limiter import TooManyError
+from deniable_server.web.rate_limiter import RateLimitError
 
 bp = routes("second_factor", __name__)
 RECOVERY_CODES = 10
@@ -96,7 +96,7 @@ def _password_holds(form: ConfirmForm) -> bool:
         if current_passwords().hold(g.user, form.current.data, sessions.device(g.user)):
             return True
         form.current.errors = ["This is not your password."]
-    except TooManyError as error:
+    except RateLimitError as error:
         form.current.errors = [f"Too many tries. Wait {error.seconds} seconds, then try again."]
     return False
 

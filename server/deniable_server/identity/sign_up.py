@@ -53,7 +53,7 @@ def accept(token: str) -> AnyResponse | tuple[str, int]:
 
 
 def _invitation(token: str) -> Invitation:
-    """What a link is for. Aborts with 404 where it is for nothing; raises TooManyError where too many were wrong lately."""
+    """What a link is for. Aborts with 404 where it is for nothing; raises RateLimitError where too many were wrong lately."""
     found = current_store().people.invitation(hash_of(token), int(time.time()))
     if found is None:
         current_rates().wrong_links.take()

@@ -1,1 +1,1 @@
-"""For whoever runs a server: its commands, its process, its health, and what a release is compared with."""
+"""Operation of a server: its commands, its process, its health, and the release manifest."""

@@ -1,4 +1,4 @@
-"""`deniable-server`: set up, accounts and keys, publish, invite, serve, close, results, backup."""
+"""Command line of `deniable-server`: set up, accounts and keys, publish, invite, serve, close, results, backup."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from deniable_server.operate.cli_database import KeyPath, at_terminal, database,
 from deniable_server.operate.cli_demo import demo_command
 from deniable_server.operate.cli_doctor import doctor_command
 from deniable_server.operate.cli_export import export_command
-from deniable_server.operate.cli_life import Number, archive_command, delete_command, pause_command, settings_command, upkeep_command
+from deniable_server.operate.cli_life import SettingNumber, archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.operate.cli_webhooks import webhook_commands
 from deniable_server.store.namesakes import namesakes
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
@@ -40,7 +40,7 @@ class _Address(click.ParamType[tuple[str, int]]):
     name = "address:port"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        """The host, without the brackets of an IPv6 address, and the port."""
+        """Returns the host, without the brackets of an IPv6 address, and the port."""
         host, _, port = str(value).rpartition(":")
         if not host or not port.isascii() or not port.isdigit() or not 1 <= int(port) <= 65535:
             self.fail(f"must be an address and a port, such as 127.0.0.1:9464, got {value!r}", param, ctx)
@@ -85,11 +85,11 @@ for _command in (settings_command, pause_command, archive_command, delete_comman
 )
 @password_option
 def init(db: Database, user: str, password_env: str | None) -> None:
-    """Make the database, its key and the first account.
+    """Create the database, its key and the first account.
 
-    The account is an operator's, who manages the others.
+    The account is an operator's, who manages the other accounts.
 
-    Where there is an account of this name, it gets a new password, which ends its sessions.
+    If the account exists, it gets a new password, which ends its sessions.
     """
     password = asked_password(password_env)
     with opened(db, new=True) as store:
@@ -100,19 +100,19 @@ def init(db: Database, user: str, password_env: str | None) -> None:
 
 
 def _has_sample_text(survey: Survey) -> bool:
-    """Whether what a draft began with is still in it, which is told as the page tells it that publishes."""
+    """Returns whether a survey still has sample text of a new draft, which the page *Publish* reports, too."""
     from deniable_server.drafts.editor.leftover import left_over  # Flask comes with it, which no other command needs
 
-    found = left_over(survey)
-    if found:
+    sample = left_over(survey)
+    if sample:
         click.echo("Sample text is still in it. Respondents would read:", err=True)
-    for one in found:
+    for one in sample:
         click.echo(f"  {one.label}: {one.words}", err=True)
-    return bool(found)
+    return bool(sample)
 
 
 def _name_gaps(survey: Survey) -> None:
-    """Names on standard error the languages that lack texts, as the page *Publish* does."""
+    """Prints the languages that lack texts on standard error, as the page *Publish* does."""
     from deniable_server.drafts.editor.incomplete import incomplete  # Flask comes with it, which no other command needs
 
     for one in incomplete(survey):
@@ -120,7 +120,7 @@ def _name_gaps(survey: Survey) -> None:
 
 
 def _check_title(store: Store, survey: Survey, owner: str | None, same_title: bool) -> None:
-    """Names on standard error surveys of the same owner with such a title. Refuses another owner's, unless `same_title` is given."""
+    """Prints surveys of the same owner with a similar title on standard error. Refuses another owner's, unless `same_title` is given."""
     alike = namesakes(store, survey, owner)
     if alike.others and not same_title:
         rule = "title must not look like the title of another owner's survey, got one that does"
@@ -133,26 +133,26 @@ def _check_title(store: Store, survey: Survey, owner: str | None, same_title: bo
 @main.command()
 @database
 @click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--owner", metavar="NAME", help="Whose it is; without it the operators'.")
+@click.option("--owner", metavar="NAME", help="The account that will own it; by default the operators.")
 @click.option("--yes", is_flag=True, help="Publish it even with sample text in it, without asking.")
 @click.option("--same-title", is_flag=True, help="Publish it even if its title looks like the title of another owner's survey.")
 @json_option
 def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, same_title: bool, as_json: bool) -> None:
     """Publish a survey file (YAML or JSON). A published survey never changes.
 
-    Languages that lack texts are named on standard error. Where sample text is still in it, that is said there, too; at a terminal it
-    is published only after a yes.
+    Standard error lists languages that lack texts, and sample text that is still in the survey. At a terminal, a survey with sample
+    text is published only after you confirm.
 
-    A title that looks like the title of another owner's survey is refused without --same-title; one of the same owner's, as waves have,
-    is named on standard error.
+    A title that looks like the title of another owner's survey is refused without --same-title. A similar title of the same owner's
+    survey, such as a wave, is listed on standard error.
     """
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
-        known = any(heading.id == survey.id for heading in store.surveys.headings())
-        if not known:
+        exists = any(heading.id == survey.id for heading in store.surveys.headings())
+        if not exists:
             _name_gaps(survey)
             _check_title(store, survey, owner, same_title)
-        if not known and _has_sample_text(survey) and not yes and at_terminal():
+        if not exists and _has_sample_text(survey) and not yes and at_terminal():
             click.confirm("Publish it for good all the same?", abort=True, err=True)
         new = store.surveys.publish(survey, owner)
     if as_json:
@@ -171,25 +171,25 @@ def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, same_
 def list_surveys(db: Database, as_json: bool) -> None:
     """List the published surveys.
 
-    A line for each: id, open, paused or closed, how many responses there are, and title, with tabs between them.
+    One line each, separated by tabs: id, open, paused or closed, number of responses, and title.
     """
     with opened(db) as store:
-        surveys = [_listed(store, published) for published in store.surveys.all()]
+        surveys = [_list_entry(store, published) for published in store.surveys.all()]
     if as_json:
         print_json(surveys)
     else:
         for survey in surveys:
-            click.echo(f"{survey['id']}\t{survey['state']}\t{_kept(survey)}\t{survey['title']}")
+            click.echo(f"{survey['id']}\t{survey['state']}\t{_counts_in_words(survey)}\t{survey['title']}")
 
 
-def _listed(store: Store, published: Published) -> dict[str, Any]:
+def _list_entry(store: Store, published: Published) -> dict[str, Any]:
     """Returns what a list says of a survey: how many responses are counted and may wait, and how many invitations are spent."""
     from deniable_server.results.release import counted
     from deniable_server.results.results import may_wait
 
     survey = published.survey
     counts = store.submissions.counts(survey.id)
-    made, spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
+    total, spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
     return {
         "id": survey.id,
         "title": survey.title,
@@ -200,12 +200,12 @@ def _listed(store: Store, published: Published) -> dict[str, Any]:
         "responses": counted(counts, estimated(survey)),
         "by_hand": counted(counts, by_hand(survey)),
         "may_wait": may_wait(published, estimated(survey)),
-        "codes_made": made,
+        "codes_made": total,
         "codes_spent": spent,
     }
 
 
-def _kept(survey: dict[str, Any]) -> str:
+def _counts_in_words(survey: dict[str, Any]) -> str:
     """Returns the counts of a survey, in words."""
     parts = [_number(survey["responses"], "response")]
     if survey["by_hand"]:
@@ -224,27 +224,27 @@ def _number(count: int, noun: str) -> str:
 @main.command()
 @database
 @click.argument("survey_id")
-@click.option("--count", type=Number(), metavar="N", required=True, help="How many codes to make, up to 100,000.")
+@click.option("--count", type=SettingNumber(), metavar="N", required=True, help="How many codes to make, up to 100,000.")
 @click.option(
     "--format",
     "kind",
     type=click.Choice(["txt", "csv"]),
     default="txt",
     show_default=True,
-    help="txt: a code a line; csv: each with its link.",
+    help="txt: one code a line; csv: with links.",
 )
 @click.option("--public-url", metavar="URL", help="The https:// address people use; the links in CSV and JSON begin with it.")
 @json_option
 def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str | None, as_json: bool) -> None:
-    """Make one-time codes for a survey whose access is invited. They are printed here and kept nowhere."""
+    """Create one-time codes for a survey whose access is invited. They are printed once and not stored."""
     with opened(db) as store:
         url = Config.for_database(db, public_url).public_url
-        written = invitations.make(store, survey_id, count)
+        codes = invitations.make(store, survey_id, count)
         survey = store.surveys.published(survey_id).survey
     if as_json:
-        print_json([{"code": code, "link": invitations.personal_link(survey, code, url)} for code in written])
+        print_json([{"code": code, "link": invitations.personal_link(survey, code, url)} for code in codes])
     else:
-        click.echo("\n".join(written) + "\n" if kind == "txt" else invitations.to_csv(survey, written, url), nl=False)
+        click.echo("\n".join(codes) + "\n" if kind == "txt" else invitations.to_csv(survey, codes, url), nl=False)
     click.echo(f"{_number(count, 'code')} made. The server keeps only hashes: nobody can print a code again.", err=True)
 
 
@@ -252,37 +252,39 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
 @database
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), metavar="N", default=8000, show_default=True, help="The port to listen on.")
-@click.option("--public-url", metavar="URL", help="The https:// address people use, when a proxy stands in front. Binds cookies to HTTPS.")
+@click.option("--public-url", metavar="URL", help="The https:// address people use, behind a proxy. Limits cookies to HTTPS.")
 @click.option(
     "--most-per-second",
     type=click.IntRange(min=1),
     metavar="N",
     default=MOST_PER_SECOND,
     show_default=True,
-    help="How many submissions without a key are taken in a second, from everybody together; others are told to come back later.",
+    help="The most submissions without a key per second, from all clients together; others get 429.",
 )
 @click.option("--certificate", metavar="FILE", type=_PEM, help="Serve https with this certificate (PEM, with its chain); needs --key.")
 @click.option("--key", metavar="FILE", type=KeyPath(), help="The certificate's private key (PEM, without a password).")
 @click.option("--institution", metavar="NAME", default="", help="Who runs this server, for the header of researchers' pages.")
-@click.option("--logo", metavar="FILE", type=_FILE, help="Its picture: .png, .svg, .jpg or .webp, up to 200 kB.")
+@click.option("--logo", metavar="FILE", type=_FILE, help="Its logo: .png, .svg, .jpg or .webp, up to 200 kB.")
 @click.option(
     "--log",
     type=click.Choice(list(logs.FORMS)),
     default="text",
     show_default=True,
-    help="How events are written to stderr: json has one object a line.",
+    help="The format of events on stderr: json has one object a line.",
 )
-@click.option("--metrics", is_flag=True, help="Tell Prometheus how the server does, at /metrics, with a key of the scope metrics.")
-@click.option("--metrics-listen", metavar="ADDRESS:PORT", type=_Address(), help="Tell it at an address of its own, without a key.")
-@click.option("--backups", metavar="PATH", type=_PLACE, help="The newest backup, or the folder of all of them, whose time /metrics tells.")
-@click.option("--private-webhooks", is_flag=True, help="Let webhooks go to this machine and to private networks.")
+@click.option("--metrics", is_flag=True, help="Serve metrics for Prometheus at /metrics, for a key with the scope metrics.")
+@click.option("--metrics-listen", metavar="ADDRESS:PORT", type=_Address(), help="Serve metrics at a separate address, without a key.")
+@click.option(
+    "--backups", metavar="PATH", type=_PLACE, help="The newest backup, or the folder of all backups, whose time /metrics reports."
+)
+@click.option("--private-webhooks", is_flag=True, help="Allow webhooks to this machine and to private networks.")
 @click.option(
     "--database-connections",
-    type=Number(),
+    type=SettingNumber(),
     metavar="N",
     envvar="DENIABLE_DATABASE_CONNECTIONS",
     show_envvar=True,
-    help="How many connections to PostgreSQL there may be at a time, 4 or more; 24 without it.",
+    help="The most connections to PostgreSQL at a time, 4 or more; 24 by default.",
 )
 def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int, **more: Any) -> None:
     """Serve the surveys, until interrupted with Ctrl-C.
@@ -315,9 +317,9 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
 @main.command()
 @database
 @click.argument("survey_id")
-@click.option("--reopen", is_flag=True, help="Take submissions again.")
+@click.option("--reopen", is_flag=True, help="Reopen the survey.")
 def close(db: Database, survey_id: str, reopen: bool) -> None:
-    """Close a survey: no more submissions. All that waits is counted. Results stay."""
+    """Close a survey: it accepts no more submissions. Waiting submissions are counted. Results stay."""
     with opened(db) as store:
         store.surveys.set_open(survey_id, reopen)
     click.echo(f"{survey_id} is {'open' if reopen else 'closed'}.")
@@ -329,13 +331,13 @@ def close(db: Database, survey_id: str, reopen: bool) -> None:
 @click.option("--json", "kind", flag_value="json", help="Print JSON.")
 @click.option("--csv", "kind", flag_value="csv", help="Print CSV.")
 @click.option("--table", "kind", flag_value="table", default=True, help="Print a table.  [default]")
-@click.option("--confidence", metavar="P", default="0.95", show_default=True, help="How sure the intervals are to be, between 0 and 1.")
+@click.option(
+    "--confidence", metavar="P", default="0.95", show_default=True, help="The confidence level of the intervals, between 0 and 1."
+)
 @click.option("--method", metavar="NAME", help=_METHOD)
 @click.option("--target", metavar="NAME", help=_TARGET)
-@click.option("--group", metavar="LABEL", help="The figures of this group only, where the survey has groups.")
-@click.option(
-    "--by-hand", "by_hand", flag_value="1", help="The figures of those who answered with real coins; they are in no other results."
-)
+@click.option("--group", metavar="LABEL", help="Show this group only.")
+@click.option("--by-hand", "by_hand", flag_value="1", help="Show the records made with real coins; no other results include them.")
 @click.option(
     "--clusters", "clusters", flag_value="1", help="The groups were drawn, and then people in them: intervals are those of clusters."
 )
@@ -344,7 +346,7 @@ def results(db: Database, survey_id: str, kind: str, **options: str | None) -> N
     from deniable_server.results.results import results_of
 
     with opened(db) as store:
-        found = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})
-    forms: dict[str, Callable[[], str]] = {"json": found.to_json, "csv": found.to_csv, "table": found.to_table}
+        estimates = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})
+    forms: dict[str, Callable[[], str]] = {"json": estimates.to_json, "csv": estimates.to_csv, "table": estimates.to_table}
     text = forms[kind]()
     click.echo(text, nl=not text.endswith("\n"))

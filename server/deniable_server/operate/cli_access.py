@@ -1,4 +1,4 @@
-"""`deniable-server user` and `deniable-server key`: who may read results, and which programs may send many records."""
+"""Commands `deniable-server user` and `deniable-server key`: accounts that may read results, and keys for programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Name(click.ParamType[str]):
     name = "name"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Returns it without blanks at its ends."""
+        """Returns the name without spaces at its ends."""
         try:
             return readable("the name", str(value))
         except ValueError as error:
@@ -36,7 +36,7 @@ password_option = click.option("--password-env", metavar="VAR", help="Take the p
 
 
 def asked_password(variable: str | None) -> str:
-    """The password, from an environment variable or from whoever sits here."""
+    """Reads the password from an environment variable or from the terminal."""
     password = os.environ.get(variable) if variable else click.prompt("Password", hide_input=True, confirmation_prompt=True)
     if password is None:
         name = f" {variable}" if re.fullmatch("[A-Z][A-Z0-9_]*", variable or "") else ""  # it may be the password itself
@@ -45,7 +45,7 @@ def asked_password(variable: str | None) -> str:
 
 
 def give_password(store: Store, name: str, password: str) -> None:
-    """Makes an account of this name or changes its password. Raises ValueError naming the rule."""
+    """Creates an account or changes its password. Raises ValueError with the broken rule."""
     from deniable_server.identity.passwords import set_password  # Flask comes with it, which no other command needs
 
     set_password(store.accounts, name, password)
@@ -53,16 +53,16 @@ def give_password(store: Store, name: str, password: str) -> None:
 
 @click.group("user")
 def user_commands() -> None:
-    """Accounts of researchers."""
+    """Manage researchers' accounts."""
 
 
 @user_commands.command("add")
 @database
 @click.argument("name", type=Name())
-@click.option("--operator", is_flag=True, help="One that manages accounts, and the surveys that nobody owns.")
+@click.option("--operator", is_flag=True, help="Make it an operator's, who manages accounts, and surveys without an owner.")
 @password_option
 def add_user(db: Database, name: str, operator: bool, password_env: str | None) -> None:
-    """Make an account."""
+    """Create an account."""
     with opened(db) as store:
         if store.people.person(name) is not None:
             raise click.ClickException(f"{name} has an account; `deniable-server user password` changes its password")
@@ -98,9 +98,9 @@ def log_out(db: Database, name: str) -> None:
 @database
 @click.argument("name")
 def remove_user(db: Database, name: str) -> None:
-    """Remove an account, and the webhooks that it made. All its sessions end; surveys and keys stay, and its keys are listed.
+    """Remove an account, and the webhooks that it made. Its sessions end. Surveys and keys stay; its keys are listed.
 
-    Not the only operator's, nor that of the only owner of a survey: `deniable-server grant` makes another one.
+    You cannot remove the only operator, nor the only owner of a survey: first make another one with `deniable-server grant`.
     """
     from deniable_server.identity.makers import remove_account
 
@@ -121,7 +121,7 @@ def remove_user(db: Database, name: str) -> None:
 def list_users(db: Database, as_json: bool) -> None:
     """List the accounts.
 
-    A line for each: name, operator or researcher, and disabled where it is, with tabs between them.
+    One line each, separated by tabs: name, operator or researcher, and disabled if it is.
     """
     with opened(db) as store:
         people = store.people.all()
@@ -138,7 +138,7 @@ def list_users(db: Database, as_json: bool) -> None:
 @click.option("--operator", is_flag=True, help="For an operator's account.")
 @click.option("--public-url", metavar="URL", help="The https:// address people use; the link begins with it.")
 def invite_user(db: Database, operator: bool, public_url: str | None) -> None:
-    """Make a link with which one person makes an account. It is printed here, once, and ends in seven days."""
+    """Create a link with which one person creates an account. It is printed once, and expires in seven days."""
     with opened(db) as store:
         click.echo(account_links.make(store, Config.for_database(db, public_url).address, operator))
     click.echo("Send it to one person, by a way that nobody else reads. It works once.", err=True)
@@ -147,11 +147,11 @@ def invite_user(db: Database, operator: bool, public_url: str | None) -> None:
 @user_commands.command("operator")
 @database
 @click.argument("name")
-@click.option("--no", "taken", is_flag=True, help="Take it away.")
+@click.option("--no", "taken", is_flag=True, help="Make it a researcher's again.")
 def make_operator(db: Database, name: str, taken: bool) -> None:
     """Make an account an operator's.
 
-    It manages accounts, and the surveys that nobody owns.
+    Operators manage accounts, and surveys without an owner.
     """
     with opened(db) as store:
         store.people.set_operator(name, not taken)
@@ -162,9 +162,9 @@ def make_operator(db: Database, name: str, taken: bool) -> None:
 @database
 @click.argument("name")
 def remove_factor(db: Database, name: str) -> None:
-    """Take the second factor of an account away.
+    """Remove the second factor of an account.
 
-    For somebody who has lost the device and the recovery codes.
+    Use this for a person who has lost the device and the recovery codes.
     """
     with opened(db) as store:
         if not store.factors.remove(name):
@@ -179,7 +179,7 @@ def remove_factor(db: Database, name: str) -> None:
 def disable_user(db: Database, name: str, enabled: bool) -> None:
     """Disable an account, or enable it again.
 
-    A disabled account opens nothing. Its sessions end; its roles stay.
+    A disabled account cannot log in. Its sessions end; its roles stay.
     """
     with opened(db) as store:
         store.people.set_disabled(name, not enabled)
@@ -195,7 +195,7 @@ def grant(db: Database, survey_id: str, name: str, role: str) -> None:
     """Give an account a role in a survey.
 
     \b
-    Example, where the owner has left:
+    Example, if the owner has left:
       deniable-server grant affairs eve owner
     """
     with opened(db) as store:
@@ -208,26 +208,26 @@ def grant(db: Database, survey_id: str, name: str, role: str) -> None:
 
 @click.group("key")
 def key_commands() -> None:
-    """Keys for programs that send many records or read results."""
+    """Manage API keys for programs that send many records or read results."""
 
 
 @key_commands.command("make")
 @database
-@click.option("--name", metavar="NAME", required=True, help="What to call it, for `key list` and `key revoke`.")
+@click.option("--name", metavar="NAME", required=True, help="The key's name, for `key list` and `key revoke`.")
 @click.option(
-    "--scope", "scopes", type=click.Choice(list(api_keys.SCOPES)), multiple=True, required=True, help="What it is for; may be repeated."
+    "--scope", "scopes", type=click.Choice(list(api_keys.SCOPES)), multiple=True, required=True, help="The key's scope; may be repeated."
 )
-@click.option("--survey", metavar="ID", help="For this survey only.")
+@click.option("--survey", metavar="ID", help="Limit the key to this survey.")
 def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None) -> None:
-    """Make a key. It is printed here, once, and kept nowhere.
+    """Create an API key. It is printed once and not stored.
 
     \b
     Example:
       deniable-server key make --scope submit --name lab
     """
     with opened(db) as store:
-        written = api_keys.make(store, name, scopes, survey)
-    click.echo(written)
+        key_text = api_keys.make(store, name, scopes, survey)
+    click.echo(key_text)
     click.echo(f"{name} is for {' and '.join(api_keys.SCOPES[scope] for scope in scopes)}. Nobody can print the key again.", err=True)
 
 
@@ -235,13 +235,13 @@ def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None)
 @database
 @json_option
 def list_keys(db: Database, as_json: bool) -> None:
-    """List the keys: name, scopes, survey, and the day each was made."""
+    """List the API keys: name, scopes, survey, and day of creation."""
     with opened(db) as store:
-        made = store.accounts.all_keys()
+        keys = store.accounts.all_keys()
     if as_json:
-        print_json([asdict(key) for key in made])
+        print_json([asdict(key) for key in keys])
     else:
-        for key in made:
+        for key in keys:
             click.echo(f"{key.name}\t{','.join(key.scopes)}\t{key.survey or 'all surveys'}\t{key.made_on}")
 
 
@@ -249,7 +249,7 @@ def list_keys(db: Database, as_json: bool) -> None:
 @database
 @click.argument("name")
 def revoke_key(db: Database, name: str) -> None:
-    """Revoke a key: it opens nothing from now on."""
+    """Revoke an API key. It stops working at once."""
     with opened(db) as store:
         if not store.accounts.remove_key(name):
             if name.startswith(api_keys.PREFIX):

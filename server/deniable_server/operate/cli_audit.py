@@ -1,4 +1,4 @@
-"""`deniable-server audit`: what researchers and operators did, and whether the log of it is whole."""
+"""Commands `deniable-server audit`: show and verify the acts of researchers and operators."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from deniable_server.operate.cli_database import database, opened
 
 @click.group("audit")
 def audit_commands() -> None:
-    """What researchers and operators did. Nothing of respondents is in it."""
+    """Show and verify the acts of researchers and operators. Respondents' acts are not logged."""
 
 
 @audit_commands.command("show")
 @database
-@click.option("--most", type=click.IntRange(1, 2**63 - 1), metavar="N", help="The newest N entries only.")
-@click.option("--json", "as_json", is_flag=True, help="Print each entry as it is kept: canonical JSON.")
+@click.option("--most", type=click.IntRange(1, 2**63 - 1), metavar="N", help="Print the newest N entries only.")
+@click.option("--json", "as_json", is_flag=True, help="Print each entry as it is stored: canonical JSON.")
 def show(db: Database, most: int | None, as_json: bool) -> None:
     """Print the log, the newest entry last.
 
-    A line for each: number, time (UTC), account, act, object and detail, with tabs between them. An account of "-" is the server: its
-    command line, or what it does by itself.
+    One line each, separated by tabs: number, time (UTC), account, act, object and detail. The account "-" is the server: its
+    command line, or an automatic act.
     """
     with opened(db) as store:
         for entry in reversed(store.audit.entries(most=most)):
@@ -32,16 +32,16 @@ def show(db: Database, most: int | None, as_json: bool) -> None:
 
 @audit_commands.command("verify")
 @database
-@click.option("--head", metavar="HASH", help="A head that this command printed before: the log must have it still.")
+@click.option("--head", metavar="HASH", help="A head that this command printed earlier: an entry must still have this hash.")
 def verify(db: Database, head: str | None) -> None:
-    """Look at every entry: whether one was changed, removed or moved. The exit code is 1 if one was.
+    """Verify that no entry was changed, removed or moved. The exit code is 1 if one was.
 
-    Prints the head, the hash of the last entry. Note it in another place: whoever can write to the database can write a whole log anew,
-    and only a head that was noted before shows it.
+    Prints the head, the hash of the last entry. Note it in another place: someone who can write to the database can rewrite the whole
+    log, and only a head noted earlier reveals that.
     """
     with opened(db) as store:
-        found = store.audit.verify(head)
-    for fault in found.faults:
+        result = store.audit.verify(head)
+    for fault in result.faults:
         click.echo(f"FAULT  {fault}")
-    click.echo(f"{found.count} {'entry' if found.count == 1 else 'entries'}; head {found.head}")
-    raise click.exceptions.Exit(1 if found.faults else 0)
+    click.echo(f"{result.count} {'entry' if result.count == 1 else 'entries'}; head {result.head}")
+    raise click.exceptions.Exit(1 if result.faults else 0)

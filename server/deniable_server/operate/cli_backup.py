@@ -1,4 +1,4 @@
-"""`deniable-server backup` and `deniable-server restore`: a copy of everything, and a server's database of it again."""
+"""Commands `deniable-server backup` and `deniable-server restore`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def backup(db: Database, target: Path, with_key: bool, password_env: str | None)
 
     The server may run meanwhile.
 
-    What waits to be counted can be read with the server's key only: keep a copy of the key in another place, or lock the backup with
-    a password, which puts the key into it. `deniable-server restore` makes a server's database of it again.
+    You need the server's key to read submissions that wait to be counted: keep a copy of the key in another place, or lock the backup
+    with a password, which puts the key into it. `deniable-server restore` makes a database from a backup.
     """
     if with_key and password_env:
         raise click.UsageError("--with-key and --password-env must not be given together: a locked backup has the key in itself")
@@ -54,7 +54,7 @@ def _locked_backup(store: Store, db: Database, target: Path, password: str) -> N
 
 
 def _show(heading: str, lines: Iterable[str]) -> None:
-    """Prints a list on standard error, under its heading; nothing where it is empty."""
+    """Prints a list with its heading on standard error, unless it is empty."""
     for number, line in enumerate(lines):
         if not number:
             click.echo(heading, err=True)
@@ -72,25 +72,25 @@ def _show(heading: str, lines: Iterable[str]) -> None:
 )
 @click.option("--password-env", metavar="VAR", help="The environment variable that holds the password of a locked backup.")
 @click.option(
-    "--audit", "log", metavar="FILE", type=_READABLE, help="A later audit log, from `audit show --json`: its revocations are done again."
+    "--audit", "log", metavar="FILE", type=_READABLE, help="A later audit log, from `audit show --json`: its revocations are repeated."
 )
 @click.option(
     "--old",
     metavar="FILE",
     type=_READABLE,
-    help="The SQLite file that is replaced: its revocations, withdrawals and spent codes are done again.",
+    help="The SQLite file that is replaced: its revocations, withdrawals and spent codes are repeated.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def restore_backup(
     db: Database, backup: Path, key: Path | None, password_env: str | None, log: Path | None, old: Path | None, yes: bool
 ) -> None:
-    """Make the database of a server from BACKUP.
+    """Create a server's database from BACKUP.
 
-    BACKUP stays as it is. There must be no database in that place yet. All records are counted anew first, and nothing is written if
+    BACKUP does not change. There must be no database in that place yet. All records are counted again first, and nothing is written if
     anything is wrong.
 
-    Keys, accounts, codes and surveys are again what they were when the backup was made. They are listed before you are asked. --audit
-    and --old take away again what was revoked since, as far as these files know it. All sessions end.
+    Keys, accounts, codes and surveys return to their state at the time of the backup. They are listed before you are asked. --audit
+    and --old repeat later revocations, as far as these files contain them. All sessions end.
 
     \b
     Example:

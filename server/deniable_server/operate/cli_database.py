@@ -1,4 +1,4 @@
-"""What every command that opens the database shares: the option that names it, and one clear message for what goes wrong."""
+"""Shared parts of commands that open the database: its option, and one clear message for each failure."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 
 def print_json(value: object) -> None:
-    """Prints a value as JSON, on lines of its own."""
+    """Prints a value as JSON."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 class KeyPath(click.ParamType[Path]):
-    """The file with the server's key. An API key in its place is refused, and quoted nowhere."""
+    """The path of the server's key file. An API key in its place is refused, and never quoted."""
 
     name = "file"
 
@@ -70,12 +70,12 @@ _CONNECTIONS = 4  # of a command, beside those of the servers
 
 
 def at_terminal() -> bool:
-    """Returns whether a question can be answered."""
+    """Returns whether a person can answer a question."""
     return sys.stdin.isatty()
 
 
 def require(db: Database) -> None:
-    """Stops with a clear message where `init` has not been, or where the key is missing, which `init` would only replace."""
+    """Ends with a clear message if `init` has not run, or the key is missing, which `init` would replace."""
     if db.path is not None and not db.path.exists():
         raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
     if not db.key.exists():
@@ -85,7 +85,7 @@ def require(db: Database) -> None:
 
 @contextmanager
 def opened(db: Database, *, new: bool = False) -> Iterator[Store]:
-    """The store, closed again; what goes wrong becomes one message."""
+    """Yields the store, and closes it; turns failures into one message."""
     if not new:
         require(db)
     with failing(db):
@@ -98,7 +98,7 @@ def opened(db: Database, *, new: bool = False) -> Iterator[Store]:
 
 @contextmanager
 def logged(db: Database) -> Iterator[None]:
-    """What goes wrong becomes one line of the log."""
+    """Logs a failure in one line."""
     try:
         with failing(db):
             yield
@@ -109,7 +109,7 @@ def logged(db: Database) -> Iterator[None]:
 
 @contextmanager
 def failing(db: Database) -> Iterator[None]:
-    """What goes wrong becomes one message."""
+    """Prints a failure in one message."""
     try:
         yield
     except SurveyError as error:

@@ -1,4 +1,4 @@
-"""`deniable-server demo`: the main job from end to end, on this machine."""
+"""Command `deniable-server demo`: a whole study on this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import click
     type=click.Path(path_type=Path),
     default=Path("demo"),
     show_default=True,
-    help="A new folder for the demo's database, or that of an earlier demo, which is deleted first.",
+    help="A new folder for the demo's database, or an earlier demo's folder, which is deleted first.",
 )
 def demo_command(folder: Path) -> None:
     """Try a study on real answers, on this machine.

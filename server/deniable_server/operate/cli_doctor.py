@@ -1,4 +1,4 @@
-"""`deniable-server doctor`: checks an installation, and prints a line for each check."""
+"""Command `deniable-server doctor`: checks an installation, and prints a line for each check."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from deniable_server.operate.cli_database import database
 
 @click.command("doctor")
 @database
-@click.option("--public-url", metavar="URL", help="The https:// address people use: is it reached, with the headers that protect them?")
+@click.option("--public-url", metavar="URL", help="The https:// address people use: check that it is reached, with the security headers.")
 @click.option("--backup", "copy", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The newest backup.")
 @click.option("--password-env", metavar="VAR", help="The environment variable that holds the password of a locked backup.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array of objects: check, state, faults, reason.")
 def doctor_command(db: Database, public_url: str | None, copy: Path | None, password_env: str | None, as_json: bool) -> None:
     """Check key, permissions, disk, backup and address.
 
-    A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. The backup is counted anew in a copy beside
-    the database, as `restore` does. What the pages do not offer, for want of a package, is said last. The exit code is 1 if there is a
-    fault, and all faults are listed.
+    Prints a line for each check; the disk and backups of a PostgreSQL server are not checked. The backup is counted again in a copy
+    beside the database, as `restore` does. Last come the features that are missing because a package is not installed. The exit code is
+    1 if there is a fault, and all faults are listed.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""`deniable-server export`: a survey's counted records as files that other machines can count."""
+"""Command `deniable-server export`: writes a survey's counted records to files that other machines can count."""
 
 from __future__ import annotations
 
@@ -15,30 +15,33 @@ from deniable_server.store.protocol import Store
 @click.command("export")
 @database
 @click.argument("survey_id")
-@click.option("--parquet", "folder", metavar="DIR", type=click.Path(path_type=Path), required=True, help="The folder to make.")
+@click.option("--parquet", "folder", metavar="DIR", type=click.Path(path_type=Path), required=True, help="The folder to create.")
 def export_command(db: Database, survey_id: str, folder: Path) -> None:
     """Write counted records to a folder of Parquet files.
 
-    All of a closed survey; of an open one those whose batch is counted. They stand in the order of their own bytes, without ids, so
-    nothing shows which came when, nor which came together. `deniable tally DIR` counts them, on this machine or on many. The server may
-    run meanwhile. There is no such folder until all of it is there.
+    Exports all records of a closed survey, and the counted batches of an open one. They are sorted by their bytes and have no ids, so
+    nothing shows when, or together with which others, they came. `deniable tally DIR` counts them, on one machine or many. The server may
+    run meanwhile. The folder appears only when it is complete.
 
     \b
     Example:
       deniable-server export health --parquet health-export
     """
     with opened(db) as store:
-        made = export(store, survey_id, folder)
-    n, files = sum(made.sizes.values()), len(made.pieces)
+        exported_files = export(store, survey_id, folder)
+    n, files = sum(exported_files.sizes.values()), len(exported_files.pieces)
     click.echo(
         f"{folder} has {n:,} record{'' if n == 1 else 's'} of {survey_id}, in {files:,} file{'' if files == 1 else 's'} and a manifest."
     )
 
 
 def export(store: Store, survey_id: str, folder: Path) -> exported.Export:
-    """Makes the folder of the records that are counted now.
+    """Writes the records that are counted now to a folder.
 
-    Raises WithheldError where there are too few of them to show anything, what the store raises, and what `exported.write` raises.
+    Raises:
+        WithheldError: There are too few records to show anything.
+        StoreError: The store fails.
+        OSError: The folder cannot be written.
     """
     from deniable_server.results.release import rows_of  # which takes longer to load than all other commands
 

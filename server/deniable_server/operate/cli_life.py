@@ -1,4 +1,4 @@
-"""Commands for a survey's life after it was published: how it is run, a pause, the archive, the end of its records."""
+"""Commands for published surveys: settings, pause, archive, and deletion of records."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from deniable_server.store.life import Settings, revised
 NONE = "none"
 
 
-class Number(click.ParamType[Any]):
-    """A number as pages take it, or, where it can be taken back, the word none."""
+class SettingNumber(click.ParamType[Any]):
+    """A number as pages accept it, or the word none if the setting can be cleared."""
 
     name = "number"
 
@@ -39,17 +39,17 @@ class Number(click.ParamType[Any]):
 @click.command("settings")
 @database
 @click.argument("survey_id")
-@click.option("--points", type=Number(decimal), metavar="POINTS", help="The precision that is wanted: points either way, 0.1 to 50.")
-@click.option("--expected", type=Number(or_none=True), metavar="N", help="How many people may answer.")
-@click.option("--least", type=Number(), metavar="N", help="How many records it takes before estimates are shown.")
+@click.option("--points", type=SettingNumber(decimal), metavar="POINTS", help="The target precision: ± points, 0.1 to 50.")
+@click.option("--expected", type=SettingNumber(or_none=True), metavar="N", help="The expected number of people.")
+@click.option("--least", type=SettingNumber(), metavar="N", help="The number of records from which on estimates are shown.")
 @click.option("--close-on", metavar="DAY", help="The last day for answers, YYYY-MM-DD in UTC.")
-@click.option("--close-at", type=Number(or_none=True), metavar="N", help="The number of records with which it closes.")
+@click.option("--close-at", type=SettingNumber(or_none=True), metavar="N", help="The number of records at which it closes.")
 @click.option("--delete-on", metavar="DAY", help="The day on which the server deletes its records.")
 @json_option
 def settings_command(db: Database, survey_id: str, points: Decimal | None, as_json: bool, **given: Any) -> None:
-    """Show how a survey is run, or change it.
+    """Show the settings of a survey, or change them.
 
-    The word none takes a number or a day back.
+    The word none clears a number or a day.
 
     \b
     Example:
@@ -64,10 +64,10 @@ def settings_command(db: Database, survey_id: str, points: Decimal | None, as_js
             settings = revised(settings, today(), changes)
             store.life.keep(survey_id, settings)
     if as_json:
-        print_json(_shown(settings))
+        print_json(_settings_fields(settings))
     else:
         yes = {True: "yes", False: "no", None: NONE}
-        for name, value in _shown(settings).items():
+        for name, value in _settings_fields(settings).items():
             click.echo(f"{name}\t{yes[value] if value is None or isinstance(value, bool) else value}")
 
 
@@ -76,7 +76,7 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _shown(settings: Settings) -> dict[str, Any]:
+def _settings_fields(settings: Settings) -> dict[str, Any]:
     """Returns settings by the names that the command gives them."""
     points = float(f"{100 * settings.half_width:g}")
     rest = {one.name: getattr(settings, one.name) for one in fields(settings)[1:]}
@@ -86,9 +86,9 @@ def _shown(settings: Settings) -> dict[str, Any]:
 @click.command("pause")
 @database
 @click.argument("survey_id")
-@click.option("--resume", is_flag=True, help="Go on taking submissions.")
+@click.option("--resume", is_flag=True, help="Resume the survey.")
 def pause_command(db: Database, survey_id: str, resume: bool) -> None:
-    """Take no submissions for a while. Nothing that waits is counted by that."""
+    """Pause a survey: it accepts no submissions. Waiting submissions keep waiting."""
     with opened(db) as store:
         store.surveys.pause(survey_id, not resume)
     click.echo(f"{survey_id} is {'open' if resume else 'paused'}.")
@@ -97,9 +97,9 @@ def pause_command(db: Database, survey_id: str, resume: bool) -> None:
 @click.command("archive")
 @database
 @click.argument("survey_id")
-@click.option("--undo", is_flag=True, help="Take it out of the archive.")
+@click.option("--undo", is_flag=True, help="Move it back from the end of the list.")
 def archive_command(db: Database, survey_id: str, undo: bool) -> None:
-    """Put a closed survey at the end of the list."""
+    """Move a closed survey to the end of the list."""
     with opened(db) as store:
         store.life.archive(survey_id, not undo)
     click.echo(f"{survey_id} is {'in the list again' if undo else 'archived'}.")
@@ -112,7 +112,7 @@ def archive_command(db: Database, survey_id: str, undo: bool) -> None:
 def delete_command(db: Database, survey_id: str, yes: bool) -> None:
     """Delete all records of a survey, and close it for good.
 
-    What is counted of them goes, too, and its codes. Its questions and their odds stay, with the day. Backups keep the records: delete
+    Its counts and codes are deleted, too. Its questions and their odds stay, with the day. Backups keep the records: delete
     those yourself.
     """
     with opened(db) as store:
@@ -125,9 +125,9 @@ def delete_command(db: Database, survey_id: str, yes: bool) -> None:
 
 @click.command("upkeep")
 @database
-@click.option("--private-webhooks", is_flag=True, help="Let webhooks go to this machine and to private networks.")
+@click.option("--private-webhooks", is_flag=True, help="Allow webhooks to this machine and to private networks.")
 def upkeep_command(db: Database, private_webhooks: bool) -> None:
-    """Close and delete what is due today, and tell webhooks. A running server does this by itself."""
+    """Close and delete what is due today, and send webhooks. A running server does this automatically."""
     from deniable_server.operate.notices import note
     from deniable_server.operate.sending import posting, send_due
     from deniable_server.operate.upkeep import upkeep

@@ -1,4 +1,4 @@
-"""`deniable-server webhook`: addresses that are told of a survey."""
+"""Commands `deniable-server webhook`: make, list and remove webhooks."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from deniable_server.store.webhooks import EVENTS
 
 @click.group("webhook")
 def webhook_commands() -> None:
-    """Addresses that are told of a survey, once a day."""
+    """Manage webhooks: addresses that receive a survey's events, once a day."""
 
 
 @webhook_commands.command("make")
 @database
 @click.option("--survey", "survey_id", metavar="ID", required=True, help="The survey.")
 @click.option("--url", metavar="URL", required=True, help="The https:// address that messages are sent to.")
-@click.option("--event", "events", type=click.Choice(list(EVENTS)), multiple=True, required=True, help="What it is told; may be repeated.")
+@click.option("--event", "events", type=click.Choice(list(EVENTS)), multiple=True, required=True, help="An event to send; may be repeated.")
 def make(db: Database, survey_id: str, url: str, events: Sequence[str]) -> None:
-    """Make a webhook. Its secret is printed here, once.
+    """Create a webhook. Its secret is printed once.
 
     \b
     Example:
@@ -43,7 +43,7 @@ def make(db: Database, survey_id: str, url: str, events: Sequence[str]) -> None:
 def list_webhooks(db: Database, as_json: bool) -> None:
     """List the webhooks.
 
-    A line for each: id, survey, events, address, and since when nothing arrives, with tabs between them.
+    One line each, separated by tabs: id, survey, events, address, and since when deliveries fail.
     """
     with opened(db) as store:
         webhooks = [webhook for webhook, _ in store.webhooks.all()]
@@ -59,9 +59,9 @@ def list_webhooks(db: Database, as_json: bool) -> None:
 @database
 @click.argument("webhook_id")
 def remove(db: Database, webhook_id: str) -> None:
-    """Remove a webhook, and what waits for it."""
+    """Remove a webhook and its waiting messages."""
     with opened(db) as store:
-        found = [webhook for webhook, _ in store.webhooks.all() if webhook.id == webhook_id]
-        if not found or not store.webhooks.remove(found[0].survey, webhook_id):
+        matches = [webhook for webhook, _ in store.webhooks.all() if webhook.id == webhook_id]
+        if not matches or not store.webhooks.remove(matches[0].survey, webhook_id):
             raise click.ClickException(f"there is no webhook with the id {webhook_id}")
     click.echo(f"{webhook_id} is removed.")

@@ -1,4 +1,4 @@
-"""The process that computes for researchers: it reads the database, writes nothing to it, and does one task after the other."""
+"""Computing process for researchers' requests: it only reads the database, and runs one task after the other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from deniable.errors import DeniableError
 from deniable_server import create_app
 from deniable_server.operate import logs
 from deniable_server.store import open_store
-from deniable_server.web.offload import Broken, Failure, Made, Task, TooMuchError
+from deniable_server.web.offload import Broken, Failure, ProcessReply, Task, TooMuchError
 
 NICENESS = "DENIABLE_NICENESS"  # in the environment: by how much these processes give way to others, 0 to 19; 10 where it is not set
 MOST_MEMORY = 3 << 30  # bytes of data
@@ -33,7 +33,7 @@ MODULE = "deniable_server.operate.computing"
 
 
 def main() -> None:
-    """Does what comes over the socket whose number is the last argument, until the server closes it."""
+    """Runs the tasks that arrive over the socket whose number is the last argument, until the server closes it."""
     os.nice(int(os.environ.get(NICENESS, "10")))
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # what is in memory stays there
@@ -61,14 +61,14 @@ def _next(connection: Connection) -> Task | None:
 
 
 def _limit(seconds: int) -> None:
-    """From now on, this process may compute for so many seconds; then it ends."""
+    """Limits this process to so many more seconds of computing; then it ends."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, hard))
 
 
 def _end_with_the_server(folder: Path) -> None:
-    """Ends this process as soon as the server is gone: the other end of the standard input is its own, and nothing ever comes."""
+    """Ends this process when the server has gone: the server holds the other end of the standard input, and writes nothing to it."""
 
     def watch() -> None:
         while os.read(0, 1):
@@ -80,7 +80,7 @@ def _end_with_the_server(folder: Path) -> None:
 
 
 def _done(app: Flask, task: Task) -> Any:
-    """What a task returned, or how it failed."""
+    """Runs a task and returns its result or its failure."""
     try:
         return _result(app, task)
     except MemoryError:
@@ -90,32 +90,32 @@ def _done(app: Flask, task: Task) -> Any:
 
 
 def _result(app: Flask, task: Task) -> Any:
-    """Calls the function as in the request that wants it, which was let in before."""
+    """Calls the function in the context of its request, which is already authorized."""
     module, name = task.function.split(":")
     function = getattr(import_module(module), name)
     environ = {**task.environ, "wsgi.input": BytesIO(), "wsgi.errors": sys.stderr, "wsgi.file_wrapper": FileWrapper}
     with app.request_context(environ):
         session.update(task.session)
-        for known, value in task.known.items():
+        for attribute, value in task.known.items():
             if value is not None:
-                setattr(g, known, value)
+                setattr(g, attribute, value)
         try:
             returned = function(*task.arguments, **task.keywords)
         except (DeniableError, HTTPException, MemoryError):
             raise
         except Exception as error:  # logged here, where its traceback is
-            return Broken(_made(app.make_response(app.handle_user_exception(error))))
-        return _made(returned) if isinstance(returned, Response) else returned
+            return Broken(_as_process_reply(app.make_response(app.handle_user_exception(error))))
+        return _as_process_reply(returned) if isinstance(returned, Response) else returned
 
 
-def _made(response: Response) -> Made:
+def _as_process_reply(response: Response) -> ProcessReply:
     headers = response.headers.to_wsgi_list()
     if not isinstance(response.response, FileWrapper):
-        return Made(response.status_code, headers, response.get_data())
+        return ProcessReply(response.status_code, headers, response.get_data())
     path = Path(tempfile.gettempdir()).parent / secrets.token_hex(16)  # not where this process's files are, which go with it
     os.link(response.response.file.name, path)
     response.close()
-    return Made(response.status_code, headers, b"", str(path))
+    return ProcessReply(response.status_code, headers, b"", str(path))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def watch(store: Store, wait: Callable[[float], bool]) -> None:
 
 
 def begin(store: Store) -> threading.Event:
-    """Does the same in a thread of its own, which ends when the event is set."""
+    """Starts `watch` in a thread, which ends when the returned event is set."""
     over = threading.Event()
     threading.Thread(target=watch, args=(store, over.wait), name="deniable-database-watch", daemon=True).start()
     return over

@@ -1,4 +1,4 @@
-"""`deniable-server doctor`: is this installation as it should be? Each check yields its faults in words, none where all is well."""
+"""Checks of an installation for `deniable-server doctor`. Each check yields its faults in words."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _OPTIONAL = {
     "a report to be edited (.docx)": "docx",
     "a database on PostgreSQL": "postgres",
 }
-"""What a server can do without, as researchers know it, and the key of its packages in `deniable.extras`."""
+"""Optional features, as researchers know them, and the key of their packages in `deniable.extras`."""
 _HERE = ("localhost", "127.0.0.1", "::1")
 
 
 class NotCheckedError(Exception):
-    """Something cannot be looked at, which is no fault; its message says why."""
+    """A check that cannot run, which is not a fault; the message says why."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at. faults: a line each. skipped: why it was not looked at, empty where it was not asked for."""
+    """The result of a check. `faults` has a line each; `skipped` says why it did not run."""
 
     name: str
     faults: tuple[str, ...] = ()
@@ -54,33 +54,33 @@ class Check:
 
     @property
     def state(self) -> str:
-        """Returns "fault", "not looked at" or "ok"."""
+        """The state: "fault", "not looked at" or "ok"."""
         return "fault" if self.faults else "not looked at" if self.skipped is not None else "ok"
 
     @property
     def lines(self) -> list[str]:
-        """Returns what is printed of it: each fault, or how it is, and why it was not looked at."""
+        """The lines to print: each fault, or the state, and why it did not run."""
         why = f": {self.skipped}" if self.skipped else ""
         faults = [f"FAULT  {fault}" for fault in self.faults]
         return faults + ([f"{'not looked at' if self.skipped is not None else 'ok'}  {self.name}{why}"] if why or not faults else [])
 
 
 def examined(name: str, faults: Iterator[str] | None) -> Check:
-    """Runs a check to its end. faults: what it yields, None where it was not asked for. A file that cannot be read is a fault."""
+    """Runs a check to its end. `faults` is None if it was not requested. A file that cannot be read is a fault."""
     if faults is None:
         return Check(name, skipped="")
-    seen: list[str] = []
+    lines_seen: list[str] = []
     try:
-        seen.extend(faults)
+        lines_seen.extend(faults)
     except NotCheckedError as error:
-        return Check(name, tuple(seen), str(error))
+        return Check(name, tuple(lines_seen), str(error))
     except (DeniableError, ValueError, OSError) as error:
-        seen.append(str(error))
-    return Check(name, tuple(seen))
+        lines_seen.append(str(error))
+    return Check(name, tuple(lines_seen))
 
 
 def key(db: Path | Database) -> Iterator[str]:
-    """The secret key is there, and long enough. It is never shown."""
+    """Checks that the key exists and is long enough. It is never shown."""
     place = Database.at(db)
     try:
         Config.for_database(place)
@@ -91,14 +91,14 @@ def key(db: Path | Database) -> Iterator[str]:
 
 
 def left_out() -> Iterator[str]:
-    """Yields what pages and API of this installation do not offer, and the packages that would change that. None of it is a fault."""
+    """Yields features that are missing, with the packages to install. None is a fault."""
     for what, need in _OPTIONAL.items():
         if error := missing(what, need):
             yield str(error)
 
 
 def permissions(db: Path | Database) -> Iterator[str]:
-    """Database and key are their owner's only, and nobody else can put other files in their place."""
+    """Checks that only the owner can read or replace database and key."""
     place = Database.at(db)
     for path in filter(None, (place.path, place.key)):
         if path.exists() and (mode := stat.S_IMODE(path.stat().st_mode)) & 0o077:
@@ -110,7 +110,11 @@ def permissions(db: Path | Database) -> Iterator[str]:
 
 
 def database(db: Path | Database) -> Iterator[str]:
-    """A server can open it, with its key, and read its surveys; SQLite finds no damaged page. Raises NotCheckedError without a key."""
+    """Checks that a server can open the database with its key, and that SQLite finds no damaged page.
+
+    Raises:
+        NotCheckedError: There is no key.
+    """
     place = Database.at(db)
     if not place.key.exists():
         raise NotCheckedError(f"the key {place.key} is not there")  # opening the database would make another one
@@ -129,7 +133,7 @@ def database(db: Path | Database) -> Iterator[str]:
 
 
 def _opened(place: Database) -> Store:
-    """The store, tried again while another process writes for long, as a server does when it writes a large file anew."""
+    """Opens the store, and retries while another process writes for long, as a server does when it rewrites a large file."""
     for _ in range(TRIES - 1):
         try:
             return open_store(place)
@@ -139,24 +143,24 @@ def _opened(place: Database) -> Store:
 
 
 def disk(db: Path) -> Iterator[str]:
-    """There is room for a copy of the database, which is written anew after a withdrawal, and some more."""
-    free, wanted = shutil.disk_usage(db.absolute().parent).free, max(LEAST_FREE, 2 * db.stat().st_size)
-    if free < wanted:
-        yield f"the disk of {db} must have {wanted >> 20:,} MiB free, twice what the database takes, has {free >> 20:,} MiB"
+    """Checks that there is disk space for a copy of the database, which is rewritten after a withdrawal, and some more."""
+    free, needed = shutil.disk_usage(db.absolute().parent).free, max(LEAST_FREE, 2 * db.stat().st_size)
+    if free < needed:
+        yield f"the disk of {db} must have {needed >> 20:,} MiB free, twice what the database takes, has {free >> 20:,} MiB"
 
 
 def backup(db: Path, copy: Path, password: str | None = None) -> Iterator[str]:
-    """The newest backup is less than a day old, whole, this server's, and would be restored.
+    """Checks that the newest backup is less than a day old, complete, this server's, and can be restored.
 
-    A copy of it is opened and counted anew, beside the database: there the key may be, and opening may bring a file up to date.
+    A copy of it is opened and counted beside the database, where the key may be; opening may migrate it.
 
     Args:
-        db: The server's own database.
+        db: The server's database.
         copy: The backup: with its key beside it, with the key of `db`, or locked.
-        password: Of a locked backup.
+        password: The password of a locked backup.
 
     Raises:
-        NotCheckedError: It is locked and there is no password; or there is no key, or no room for a copy.
+        NotCheckedError: It is locked without a password given, or there is no key, or no disk space for a copy.
     """
     if not copy.exists():
         yield f"the backup {copy} is not there"
@@ -184,7 +188,7 @@ def backup(db: Path, copy: Path, password: str | None = None) -> Iterator[str]:
 
 
 def address(url: str, client: httpx.Client) -> Iterator[str]:
-    """The address that people use is reached over HTTPS, and no proxy changes the headers that protect them."""
+    """Checks that the public address is reached over HTTPS, and that no proxy changes the security headers."""
     parts = urlsplit(url)
     https = parts.scheme == "https"
     if not https and parts.hostname not in _HERE:

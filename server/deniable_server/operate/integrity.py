@@ -1,4 +1,4 @@
-"""Integrity checks: is a file one of our databases, whole, and opened by its key?"""
+"""Integrity checks of a database file and its key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TABLES = frozenset({"surveys", "submissions", "tallies", "users"})  # which eve
 
 
 def require_database(path: Path) -> None:
-    """Checks the file itself: its tables are ours, and SQLite finds no page damaged.
+    """Checks that a file has this program's tables, and that SQLite finds no damaged page.
 
     Messages do not name the file, which may be a copy: the caller names the original.
 
@@ -41,7 +41,7 @@ def _require_last_page(path: Path) -> None:
 
 
 def require_secrets(store: Store) -> None:
-    """Opens what is sealed beside the records, which were opened with the store: secrets of webhooks and of second factors.
+    """Decrypts the secrets of webhooks and second factors.
 
     Raises:
         UnavailableError: The key is another one.
@@ -53,31 +53,31 @@ def require_secrets(store: Store) -> None:
 
 
 def count_again(store: Store) -> int:
-    """Counts every survey's records anew, and returns how many there are.
+    """Counts every survey's records again. Returns their number.
 
     Raises:
-        ValueError: The records of a survey and what is kept of their counts differ.
+        ValueError: A survey's records differ from its stored counts.
     """
     records = 0
     for published in store.surveys.all():
         survey = published.survey
         for parts in (estimated(survey), by_hand(survey)):
-            kept, again = store.submissions.tally(survey.id, parts), store.submissions.recount(survey.id, parts)
-            if (kept.n, kept.to_bytes()) != (again.n, again.to_bytes()):  # a record without a bit changes n alone
+            stored, again = store.submissions.tally(survey.id, parts), store.submissions.recount(survey.id, parts)
+            if (stored.n, stored.to_bytes()) != (again.n, again.to_bytes()):  # a record without a bit changes n alone
                 raise ValueError(f"it must be whole: its records of {survey.id} and their counts differ")
-            records += kept.n
+            records += stored.n
     return records
 
 
 def checked(path: Path) -> int:
-    """Checks a database and its key, `path` and `path.key`, as thoroughly as can be. Returns how many records are counted.
+    """Checks a database and its key, `path` and `path.key`, completely. Returns the number of counted records.
 
-    An older version's file is brought up to date: check a copy.
+    A file of an older version is migrated: check a copy.
 
     Raises:
-        ValueError: The file is not whole, or not ours.
+        ValueError: The file is not complete, or another program's.
         UnavailableError: The key is another one.
-        FullError: There is no room.
+        FullError: There is no disk space.
     """
     require_database(path)
     _require_last_page(path)

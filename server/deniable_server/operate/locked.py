@@ -1,4 +1,4 @@
-"""A backup with its key in one file that a password locks, so that it can be kept anywhere.
+"""Password-locked backups: database and key in one encrypted file, which can be stored anywhere.
 
 A header, then the key and the database in pieces, each encrypted and bound to its place by libsodium's secretstream
 (XChaCha20-Poly1305); the key of that comes from the password by argon2id. A file that was cut, changed or put together from two is refused.
@@ -23,13 +23,13 @@ _REFUSED = "the password must be the one that the backup was locked with, and th
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a file is such a backup. Raises OSError as `open` does."""
+    """Returns whether a file is a locked backup. Raises OSError as `open` does."""
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
 def lock(db: Path, key: Path, password: str, target: Path) -> None:
-    """Writes a database and its key, locked, to a new file. Raises FileExistsError, and OSError; no file is left then."""
+    """Encrypts a database and its key to a new file. Raises FileExistsError and OSError; no file is left then."""
     salt, state = secrets.token_bytes(argon2id.SALTBYTES), sodium.crypto_secretstream_xchacha20poly1305_state()
     header = sodium.crypto_secretstream_xchacha20poly1305_init_push(state, _derived(password, salt))
     with db.open("rb") as database, new_file(target) as file:
@@ -50,9 +50,11 @@ def lock(db: Path, key: Path, password: str, target: Path) -> None:
 
 
 def unlock(path: Path, password: str, db: Path, key: Path) -> None:
-    """Writes what was locked to two new files.
+    """Decrypts a locked backup to two new files.
 
-    Raises ValueError for another password and for a file that is not whole or was changed, FileExistsError and OSError.
+    Raises:
+        ValueError: The password is wrong, or the file is incomplete or was changed.
+        FileExistsError, OSError: The files cannot be created.
     """
     with path.open("rb") as file, new_file(db) as database, new_file(key) as secret:
         file.seek(len(MAGIC))
@@ -72,7 +74,7 @@ def unlock(path: Path, password: str, db: Path, key: Path) -> None:
 
 
 def new_file(path: Path) -> IO[bytes]:
-    """A file that was not there, readable by its owner only. Raises FileExistsError, and OSError as `open` does."""
+    """Creates a new file, readable by its owner only. Raises FileExistsError, and OSError as `open` does."""
     return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
 
 

@@ -1,8 +1,8 @@
-"""What a server writes about itself, to stderr: an event a line, as text for people or as JSON for programs.
+"""Logging to stderr: one event a line, as text for people or as JSON for programs.
 
-No line has an address, a path or anything else that somebody sent. Of an error there is its kind and where it happened, never its message,
-which may quote what it was about; of what another library says, its name alone. A time is that of the minute, and what a request caused
-has the day only: the moment at which a submission fails is the moment at which somebody answers.
+No line has an address, a path or any other data of a request. Errors are logged by kind and place, never with their message,
+which may quote data; records of other libraries by the library's name only. Times are cut to the minute, for events that a request
+caused to the day: the moment at which a submission fails is the moment at which a respondent answers.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ OWN = "deniable_server"
 
 
 class Text(logging.Formatter):
-    """For people: what is no warning stands there by itself."""
+    """Formatter for people; levels below warning are not named."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Formats a record as a line of text."""
         if record.levelno == logging.INFO:
             return _event(record)
-        return "\n".join([f"{_time(record)} {record.levelname} {_event(record)}", *_told(record)])
+        return "\n".join([f"{_time(record)} {record.levelname} {_event(record)}", *_traceback_lines(record)])
 
 
 class Json(logging.Formatter):
-    """For programs: time, level, event, and of an error the lines of its traceback."""
+    """Formatter for programs: time, level, event, and the lines of an error's traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Formats a record as a line of JSON."""
         line: dict[str, Any] = {"time": _time(record), "level": record.levelname.lower(), "event": _event(record)}
-        if told := _told(record):
-            line["error"] = told
+        if lines_of_error := _traceback_lines(record):
+            line["error"] = lines_of_error
         return json.dumps(line)
 
 
@@ -42,20 +44,21 @@ FORMS: dict[str, type[logging.Formatter]] = {"text": Text, "json": Json}
 
 
 class _Handler(logging.StreamHandler[Any]):
-    """Where a line cannot be made, says so: Python's own handlers write the error down with its message, and with all that it came from."""
+    """Handler that reports a failure to format; Python's own handlers would write the message and its arguments."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - Python's name for it
+        """Reports that a line could not be formatted."""
         with contextlib.suppress(Exception):
             self.stream.write(f"a line of the log could not be made{self.terminator}")
 
 
 def line(form: str, level: int, event: str) -> str:
-    """A line of one event of now, for what goes wrong before anything is logged."""
+    """Formats one event of now, for failures before logging has begun."""
     return FORMS[form]().format(logging.LogRecord(OWN, level, "", 0, "%s", (event,), None))
 
 
 def begin(form: str, stream: Any = None) -> None:
-    """From now on all that this process logs is written so; form: one of FORMS. What nobody caught is logged, too."""
+    """Sets the log format of this process, one of FORMS. Uncaught errors are logged, too."""
     handler = _Handler(stream)
     handler.setFormatter(FORMS[form]())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
@@ -78,17 +81,17 @@ def _event(record: logging.LogRecord) -> str:
     return " ".join(record.getMessage().split()) if record.name == OWN else f"a message of {record.name}"
 
 
-def _told(record: logging.LogRecord) -> list[str]:
-    """Kinds and places of an error and of those that it came from, as Python shows them, without messages and without lines of code."""
+def _traceback_lines(record: logging.LogRecord) -> list[str]:
+    """Returns the kinds and places of an error and its causes in Python's order, without messages and lines of code."""
     error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
     return [] if error is None else _lines(error, ())
 
 
-def _lines(error: BaseException, told: tuple[int, ...]) -> list[str]:
-    """told: the ids of those that are told already, since errors may lead to one another."""
+def _lines(error: BaseException, seen_ids: tuple[int, ...]) -> list[str]:
+    """Returns the lines of one error. `seen_ids` are those already described, since errors can refer to each other."""
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    told = (*told, id(error))
+    seen_ids = (*seen_ids, id(error))
     stack = traceback.StackSummary.extract(traceback.walk_tb(error.__traceback__), lookup_lines=False)
     frames = [f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}' for frame in stack]
-    first = _lines(before, told) if before and id(before) not in told else []
+    first = _lines(before, seen_ids) if before and id(before) not in seen_ids else []
     return [*first, "Traceback (most recent call last):", *frames, type(error).__qualname__]

@@ -1,4 +1,4 @@
-"""What webhooks are told, once a day: that a survey was closed, that it is precise enough, how many records it has."""
+"""Daily events for webhooks: a survey was closed, its target precision was reached, its number of records changed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from deniable.errors import EstimateError
 from deniable_server.api.webhooks import seen
 from deniable_server.operate import logs
 from deniable_server.store.protocol import Store
-from deniable_server.store.webhooks import Message, Told, Webhook
+from deniable_server.store.webhooks import Message, ReceiverState, Webhook
 
 logger = logging.getLogger(logs.OWN)
 
 
 def note(store: Store, today: str, moment: int) -> None:
-    """Keeps a message for all that a receiver does not know yet. today: YYYY-MM-DD; moment: now, in Unix seconds.
+    """Queues a message for everything that a receiver does not know yet. A survey that cannot be computed does not block others.
 
-    Raises what the store raises: the rest is still to be noted. A survey of which nothing can be computed holds up no other.
+    Args:
+        store: The store; what it raises leaves the remaining messages for later.
+        today: The day, YYYY-MM-DD.
+        moment: Now, in Unix seconds.
     """
     for webhook, before in store.webhooks.all():
         try:
@@ -36,8 +39,8 @@ def note(store: Store, today: str, moment: int) -> None:
             store.webhooks.tell(webhook.id, before, now, messages)
 
 
-def _news(webhook: Webhook, before: Told, now: Told) -> Iterator[tuple[str, dict[str, int]]]:
-    """The events that a webhook is for, and what is said besides. A number stands in the daily count alone."""
+def _news(webhook: Webhook, before: ReceiverState, now: ReceiverState) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yields the events that a webhook subscribes to, with their data. Only the daily count contains a number."""
     happened: dict[str, dict[str, int] | None] = {
         "survey.closed": {} if before.is_open and not now.is_open else None,
         "precision.reached": {} if now.reached and not before.reached else None,

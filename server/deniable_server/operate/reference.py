@@ -1,6 +1,6 @@
-"""This release of the server with a single survey: what it replies is what any right server of the release replies.
+"""Reference server for `deniable verify`: this release with a single survey, whose replies every unmodified server gives.
 
-`deniable verify` finds it by an entry point, because the library must not know the server.
+`deniable verify` loads it by an entry point, because the library must not import the server.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from deniable_server.store import open_store
 
 
 class Reference:
-    """A server for `survey`, as if people reached it at `url`; it listens nowhere, and its database is gone when it is closed."""
+    """A server for `survey`, as if reached at `url`. It does not listen, and its database is deleted when it is closed."""
 
     def __init__(self, survey: Survey, url: str) -> None:
         self._survey = survey
@@ -29,6 +29,7 @@ class Reference:
 
     @property
     def state(self) -> str:
+        """The survey's state."""
         published = self._store.surveys.published(self._survey.id)
         return published.state
 
@@ -39,11 +40,12 @@ class Reference:
             self._store.surveys.pause(self._survey.id, True)
 
     def reply(self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        """The status, the headers and the body, not compressed."""
-        told = [(name, value) for name, value in headers if name not in ("Accept-Encoding", "Connection")]
-        reply = self._client.open(path, method=method, headers=told, data=body, base_url=self._url)
+        """Returns status, headers and body of a reply, not compressed."""
+        headers_kept = [(name, value) for name, value in headers if name not in ("Accept-Encoding", "Connection")]
+        reply = self._client.open(path, method=method, headers=headers_kept, data=body, base_url=self._url)
         return reply.status_code, dict(reply.headers), reply.data
 
     def close(self) -> None:
+        """Deletes the database."""
         self._store.close()
         self._folder.cleanup()

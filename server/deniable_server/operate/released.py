@@ -1,4 +1,4 @@
-"""What `deniable verify` compares with, made from the sources: `python -m deniable_server.operate.released` writes the file anew."""
+"""Release manifest for `deniable verify`, made from the sources by `python -m deniable_server.operate.released`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _KINDS: dict[str, dict[str, Any]] = {
     "open, with a form for two coins": {"epsilon": "ln 3"},
     "by invitation": {"epsilon": 1, "access": "invited"},
 }
-"""The surveys whose pages may differ from one another; all others have the page of one of these."""
+"""The surveys whose pages may differ; all other surveys have the page of one of these."""
 
 _STATES = ("open", "closed", "paused")
 
 _FOLDERS = ("/browser/", "/static/")
-"""Where the files are that are the same for every survey."""
+"""The folders of the files that are the same for every survey."""
 
 
 def manifest() -> dict[str, Any]:
-    """The hashes of all that a respondent's browser loads, and of the modules in it, as the sources are now; and the headers with it."""
+    """Returns the hashes of all files that a respondent's browser loads, as the sources have them, and the headers."""
     with tempfile.TemporaryDirectory() as folder, _site(Path(folder)) as client:
         page = client.get("/s/open0")
         loaded = {load.url for load in loads.of_page(page.text) if load.url and load.url.startswith(_FOLDERS)}
@@ -47,19 +47,19 @@ def manifest() -> dict[str, Any]:
 
 
 def text() -> str:
-    """The manifest as it is committed."""
+    """Returns the manifest as it is committed."""
     return json.dumps(manifest(), indent=1, ensure_ascii=False) + "\n"
 
 
 def _pages(client: FlaskClient, language: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     for state in _STATES:
         for number, kind in enumerate(_KINDS):
             survey = f"{state}{number}"
             page = fingerprint(client.get(f"/s/{survey}?lang={language}").data, survey)
-            if page not in found.values():
-                found[kind if state == "open" else state if number == 0 else f"{state}, {kind}"] = page
-    return found
+            if page not in hashes.values():
+                hashes[kind if state == "open" else state if number == 0 else f"{state}, {kind}"] = page
+    return hashes
 
 
 @contextmanager

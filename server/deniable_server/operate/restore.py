@@ -1,4 +1,4 @@
-"""`deniable-server restore`: a backup becomes the database of a server, once all of it was read and counted again."""
+"""Restore of a backup as a server's database, after all of it was checked and counted again."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from deniable.errors import DeniableError
 from deniable_server.config import copy_key, key_file
 from deniable_server.store import open_store
-from deniable_server.store.audit import BEGINNING, Act, Entry
+from deniable_server.store.audit import BEGINNING, Act, AuditEntry
 from deniable_server.store.protocol import Published, Store
 from deniable_server.store.roles import Role
 
@@ -32,8 +32,8 @@ def access_of(store: Store) -> Iterator[str]:
     for published in store.surveys.all():
         yield f"survey\t{published.survey.id}\t{', '.join(_states(store, published))}"
         if published.survey.access == "invited":
-            made, spent = store.access.invitations(published.survey.id)
-            yield f"codes\t{published.survey.id}\t{made - spent:,} of {made:,} can be used"
+            total, spent = store.access.invitations(published.survey.id)
+            yield f"codes\t{published.survey.id}\t{total - spent:,} of {total:,} can be used"
     for webhook, _ in store.webhooks.all():
         yield f"webhook\t{webhook.id}\t{webhook.survey}\t{','.join(webhook.events)}\t{urlsplit(webhook.url).hostname}"
 
@@ -45,11 +45,11 @@ def _states(store: Store, published: Published) -> list[str]:
     return [state, *(f"{words} {value}" for words, value in days.items() if value is not None)]
 
 
-def log_in(path: Path) -> list[Entry]:
-    """Returns the entries of a log that `audit show --json` printed, the newest last.
+def log_in(path: Path) -> list[AuditEntry]:
+    """Parses a log that `audit show --json` printed, the newest entry last.
 
     Raises:
-        ValueError: A line is no entry, or does not follow the one before it.
+        ValueError: A line is not an entry, or does not follow the one before it.
         OSError: The file cannot be read.
     """
     return _chained(path.read_text(encoding="utf-8").splitlines())
@@ -57,25 +57,28 @@ def log_in(path: Path) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Later:
-    """What happened after a backup, as far as it is known.
+    """Known acts after a backup.
 
-    entries: of the audit log. withdrawn: ids of records. spent: surveys, and hashes of codes that were used. sealed: whether there may be
-    more of these, which could not be read.
+    Attributes:
+        entries: Entries of the audit log.
+        withdrawn: The ids of withdrawn records.
+        spent: Surveys, and hashes of used codes.
+        sealed: Whether there may be more of these, which could not be decrypted.
     """
 
-    entries: Sequence[Entry] = ()
+    entries: Sequence[AuditEntry] = ()
     withdrawn: Sequence[bytes] = ()
     spent: Sequence[tuple[str, bytes]] = ()
     sealed: bool = False
 
     @classmethod
     def of(cls, path: Path) -> Later:
-        """Reads the database that is replaced. Without its key beside it, codes whose records wait to be counted are not known.
+        """Reads the database that is replaced. Without its key beside it, the codes of waiting records remain unknown.
 
         Raises:
             ValueError: The file cannot be read, or its log is broken.
             UnavailableError: The key beside it is another one.
-            OSError: There is no room for a copy, in which the codes are read.
+            OSError: There is no disk space for a copy, in which the codes are read.
         """
         try:
             with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as old:
@@ -91,17 +94,17 @@ class Later:
 
 @dataclass
 class Outcome:
-    """What became of later acts, a line each."""
+    """The results of repeating later acts, a line each."""
 
     applied: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
 
 
 def apply(store: Store, later: Later) -> Outcome:
-    """Does again what happened after the backup and takes access away, in its order. What cannot be done again is listed.
+    """Repeats the later acts that remove access, in order. Lists those that cannot be repeated.
 
     Raises:
-        ValueError: The log does not go on from the backup's last entry.
+        ValueError: The log does not continue the backup's last entry.
     """
     outcome = Outcome()
     for entry in _after(store, later.entries):
@@ -125,7 +128,7 @@ def apply(store: Store, later: Later) -> Outcome:
 
 
 def _used_codes(old: sqlite3.Connection, path: Path) -> list[tuple[str, bytes]]:
-    """The codes that were used, read in a copy, since opening a file may bring it up to date."""
+    """Returns the used codes, read from a copy, since opening a file may migrate it."""
     with tempfile.TemporaryDirectory(prefix="deniable-restore-", dir=path.absolute().parent) as folder:
         twin = Path(folder) / "old.db"
         with closing(sqlite3.connect(twin)) as copy:
@@ -135,8 +138,8 @@ def _used_codes(old: sqlite3.Connection, path: Path) -> list[tuple[str, bytes]]:
             return store.access.used()
 
 
-def _after(store: Store, entries: Sequence[Entry]) -> list[Entry]:
-    """The entries behind the last one of the backup."""
+def _after(store: Store, entries: Sequence[AuditEntry]) -> list[AuditEntry]:
+    """Returns the entries after the backup's last one."""
     if not entries:
         return []
     newest = store.audit.entries(most=1)
@@ -147,11 +150,11 @@ def _after(store: Store, entries: Sequence[Entry]) -> list[Entry]:
     return later
 
 
-def _chained(texts: Iterable[str]) -> list[Entry]:
-    entries: list[Entry] = []
+def _chained(texts: Iterable[str]) -> list[AuditEntry]:
+    entries: list[AuditEntry] = []
     for number, text in enumerate((text for text in texts if text.strip()), 1):
         try:
-            entries.append(Entry.of(text))
+            entries.append(AuditEntry.of(text))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ValueError(f"entry {number} of the log must be a line that `audit show --json` printed") from None
         if len(entries) > 1 and entries[-1].previous != entries[-2].hash:
@@ -165,7 +168,7 @@ def _give(store: Store, did: Act) -> None:
 
 
 def _new_password(store: Store, did: Act) -> bool:
-    """Ends the old password, which may be why it was changed: `user password` sets a new one."""
+    """Disables the old password, which may have been changed because it leaked: `user password` sets a new one."""
     from deniable_server.identity.passwords import set_password
 
     if store.people.person(did.on) is None:

@@ -1,7 +1,7 @@
-"""Messages on their way to webhooks, as the Standard Webhooks have it: signed, tried again, and never into a private network.
+"""Delivery of webhook messages by the Standard Webhooks specification: signed, retried, and never into a private network.
 
-An owner of a survey names the address, and the server asks for it from where it stands, which may be inside of what a firewall protects.
-So the name is looked up once, what it leads to must be public, and the connection goes to the very address that was looked at.
+A survey's owner chooses the address, but the server sends the request, perhaps from behind a firewall (SSRF).
+So the name is resolved once, the result must be public, and the connection uses exactly the resolved address.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from deniable_server.store.webhooks import Message
 SECONDS = 5.0  # for all of one attempt: the name, the connection, the request, the head of the reply
 AGAIN = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)  # seconds after each attempt that failed; then it is given up
 PORTS = (80, 443)
-"""Where messages go: other ports are those of services that take no webhooks, such as mail and databases."""
+"""The allowed ports; others belong to services that accept no webhooks, such as mail and databases."""
 
 _NAT64 = IPv6Network("64:ff9b::/96")
 _UNICAST = IPv6Network("2000::/3")  # all that has been given out of the internet at large; Python calls more of it global
@@ -34,13 +34,13 @@ _ISATAP = (0x00005EFE, 0x02005EFE)  # the middle of an address that ends with on
 _PLATFORM = (IPv4Network("168.63.129.16/32"), IPv4Network("192.88.99.0/24"))  # Azure's own, which its machines alone reach; relays of 6to4
 
 Post = Callable[[str, bytes, dict[str, str]], int]
-"""Sends a body with headers to an address, and gives the status of the reply; 0 where there is none."""
+"""Sends a body with headers to an address. Returns the reply's status; 0 without a reply."""
 
 logger = logging.getLogger(logs.OWN)
 
 
 def send_due(store: Store, post: Post, now: Callable[[], datetime]) -> float:
-    """Sends what is due, and says in how many seconds more will be. Raises what the store raises."""
+    """Sends the messages that are due. Returns the seconds until the next one is. Raises what the store raises."""
     for message in store.webhooks.waiting():
         moment = now()
         if message.due <= moment.timestamp():
@@ -67,7 +67,7 @@ def _send(store: Store, post: Post, message: Message, moment: datetime) -> None:
 
 
 def headers(secret: bytes, message_id: str, at: int, body: bytes) -> dict[str, str]:
-    """What says which message this is, when it was sent, and that it comes from here. at: Unix seconds."""
+    """Returns the headers with a message's id, its time in Unix seconds, and its signature."""
     signed = hmac.new(secret, f"{message_id}.{at}.".encode() + body, hashlib.sha256).digest()
     signature = f"v1,{base64.b64encode(signed).decode()}"
     return {
@@ -80,34 +80,34 @@ def headers(secret: bytes, message_id: str, at: int, body: bytes) -> dict[str, s
 
 
 def posting(private: bool) -> Post:
-    """Sends over the network. private: also to addresses that are not public."""
+    """Returns a function that sends over the network; with `private`, also to addresses that are not public."""
 
-    def post(url: str, body: bytes, told: dict[str, str]) -> int:
+    def post(url: str, body: bytes, headers_sent: dict[str, str]) -> int:
         try:
-            return asyncio.run(_post(url, body, told, private))
+            return asyncio.run(_post(url, body, headers_sent, private))
         except Exception:  # whatever an address does, nothing else of the server's own work is to wait for it
             return 0
 
     return post
 
 
-async def _post(url: str, body: bytes, told: dict[str, str], private: bool) -> int:
-    """Raises ValueError for what is not public; OSError, TimeoutError, httpx.HTTPError."""
+async def _post(url: str, body: bytes, headers_sent: dict[str, str], private: bool) -> int:
+    """Sends a message. Raises ValueError for an address that is not public; OSError, TimeoutError, httpx.HTTPError."""
     named = httpx.URL(url)
     async with asyncio.timeout(SECONDS):
         port = named.port or (443 if named.scheme == "https" else 80)
-        found = await asyncio.get_running_loop().getaddrinfo(named.host, port, type=socket.SOCK_STREAM)
-        addresses = [str(one[4][0]) for one in found]
+        infos = await asyncio.get_running_loop().getaddrinfo(named.host, port, type=socket.SOCK_STREAM)
+        addresses = [str(one[4][0]) for one in infos]
         if not private and not all(is_public(address) for address in addresses):
             raise ValueError("the address of a webhook must be public")
         if not private and (port not in PORTS or any(map(is_own, addresses))):
-            raise ValueError("the address of a webhook must be that of another machine, at port 80 or 443")
+            raise ValueError("the address of a webhook must be another machine's, at port 80 or 443")
         async with httpx.AsyncClient(timeout=SECONDS, follow_redirects=False, trust_env=False) as client:
             request = client.build_request(
                 "POST",
                 named.copy_with(host=addresses[0]),
                 content=body,
-                headers={**told, "Host": named.netloc.decode("ascii")},
+                headers={**headers_sent, "Host": named.netloc.decode("ascii")},
                 extensions={"sni_hostname": named.host},
             )
             response = await client.send(request, stream=True)  # the body of the reply is not read
@@ -116,9 +116,9 @@ async def _post(url: str, body: bytes, told: dict[str, str], private: bool) -> i
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the internet at large: not of this machine, a private network, a link, a group, or reserved.
+    """Returns whether an IP address is on the public internet: not of this machine, private, link-local, multicast or reserved.
 
-    Of IPv6 that is global unicast, without the addresses that lead to one of IPv4 which is not.
+    For IPv6, that is global unicast, without addresses that embed an IPv4 address that is not public.
     """
     ip = ip_address(address.partition("%")[0])
     if isinstance(ip, IPv4Address):
@@ -132,7 +132,7 @@ def is_public(address: str) -> bool:
 
 
 def is_own(address: str) -> bool:
-    """Whether this machine has an IP address: only its own can be bound to. A firewall in front of it does not see what it sends itself."""
+    """Returns whether this machine has an IP address, as only its own can be bound. Its firewall does not filter what it sends itself."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as own:
@@ -143,7 +143,7 @@ def is_own(address: str) -> bool:
 
 
 def _embedded(ip: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that a network may make of this one."""
+    """Returns the IPv4 address that an IPv6 address embeds, or None."""
     last = IPv4Address(int(ip) & 0xFFFFFFFF)
     if ip in _NAT64 or (int(ip) >> 32) & 0xFFFFFFFF in _ISATAP:
         return last

@@ -1,4 +1,4 @@
-"""Runs the application behind its front on granian: one process, an event loop, threads, and no access log."""
+"""Server process: runs the application behind its front on granian, with one event loop, threads, and no access log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from granian.server.embed import Server
 
 from deniable_server import create_app
 from deniable_server.api.metrics import OWN_ADDRESS
-from deniable_server.api.submissions import Door
+from deniable_server.api.submissions import DirectSubmissions
 from deniable_server.config import Config, Database
 from deniable_server.context import services_of
 from deniable_server.front import Front, Scraped
@@ -53,9 +53,11 @@ logger = logging.getLogger(logs.OWN)
 
 @dataclass(frozen=True)
 class Listening:
-    """Where a server listens. certificate: the files of one and of its key, in PEM; None for http, behind a proxy or at home.
+    """The addresses at which a server listens.
 
-    metrics: the host and port at which /metrics needs no key, and nothing else is; None for none.
+    Attributes:
+        certificate: The PEM files of a certificate and its key; None for http, behind a proxy or at home.
+        metrics: The host and port for /metrics without a key; None for none.
     """
 
     host: str
@@ -65,19 +67,22 @@ class Listening:
 
     @property
     def name(self) -> str:
-        """What this machine calls it."""
+        """The host name by which this machine reaches it."""
         return _name(self.host)
 
     @property
     def url(self) -> str:
+        """The URL by which this machine reaches it."""
         return f"{'https' if self.certificate else 'http'}://{self.name}:{self.port}"
 
 
 def serve(config: Config, at: Listening, log: str = "text") -> None:
-    """Serves until the process is told to stop, and then ends it. log: how events are written, one of logs.FORMS.
+    """Serves until the process is stopped, and then ends it. `log` is one of logs.FORMS.
 
-    Raises alone.InUseError where another process has the port or the database, UnavailableError where the file is none that a server can
-    use, ValueError and OSError where the certificate is none.
+    Raises:
+        InUseError: Another process has the port or the database.
+        UnavailableError: The database cannot be used.
+        ValueError, OSError: The certificate is invalid or cannot be read.
     """
     if at.certificate:
         _check_certificate(*at.certificate)
@@ -97,7 +102,7 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
     processes = Pool(COMPUTATIONS, computing.MODULE, (config, log))
     services = services_of(app)
     services.add(Offload(processes))
-    front = Front(app, services.get(Door), at.name, at.port)
+    front = Front(app, services.get(DirectSubmissions), at.name, at.port)
     servers = [_granian(front, listener, at.certificate)]
     logger.info("Serving on %s", at.url)
     if scraped and at.metrics:
@@ -107,19 +112,19 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
 
 
 def _give_memory_back() -> None:
-    """glibc keeps blocks of up to 32 MiB for later once it has freed one, for each thread: what large bodies need would stay, and grow."""
+    """Limits glibc's caching of freed memory: blocks of up to 32 MiB for each thread would stay after large bodies."""
     with suppress(AttributeError):  # another C library
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)
 
 
 def _name(host: str) -> str:
-    """What this machine calls an address that is listened on."""
+    """Returns the host name by which this machine reaches an address that it listens on."""
     every = host in ("0.0.0.0", "::")  # noqa: S104 - compared
     return "localhost" if every else f"[{host}]" if ":" in host else host
 
 
 def _check_certificate(certificate: Path, key: Path) -> None:
-    """Raises ValueError where these are not a certificate and its key, which granian would say in a panic of its own."""
+    """Raises ValueError for an invalid certificate or key, for which granian would panic."""
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=lambda: b"")
     except ssl.SSLError as error:
@@ -129,12 +134,12 @@ def _check_certificate(certificate: Path, key: Path) -> None:
 
 
 async def _run(front: Front, servers: Sequence[Server], store: Store, processes: Pool) -> None:
-    """Serves until SIGTERM or SIGINT; from then on the process has STOP_SECONDS."""
-    told = asyncio.Event()
+    """Serves until SIGTERM or SIGINT; then the process has STOP_SECONDS."""
+    stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, told.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
     serving = [asyncio.create_task(server.serve()) for server in servers]
-    stopped = asyncio.create_task(told.wait())
+    stopped = asyncio.create_task(stop.wait())
     await asyncio.wait([*serving, stopped], return_when=asyncio.FIRST_COMPLETED)
     _end_after(STOP_SECONDS)
     if not stopped.done():
@@ -147,7 +152,7 @@ async def _run(front: Front, servers: Sequence[Server], store: Store, processes:
 
 
 def _close(store: Store) -> None:
-    """Rewrites the file, so that no order shows in it, if nobody hinders that; and closes it."""
+    """Rewrites the file, so that it shows no order, if the database allows; and closes it."""
     try:
         store.rewrite()
     except StoreError as error:
@@ -156,7 +161,7 @@ def _close(store: Store) -> None:
 
 
 def _granian(front: Front | Scraped, listener: socket.socket, certificate: tuple[Path, Path] | None) -> Server:
-    """granian on our own socket: the one that it would make lets others listen on the same port."""
+    """Returns a granian server on this process's socket; with its own socket, others could listen on the same port."""
 
     class OnOurs(Server):
         def _init_shared_socket(self) -> None:
@@ -180,7 +185,7 @@ def _granian(front: Front | Scraped, listener: socket.socket, certificate: tuple
 
 
 def _connections() -> int:
-    """How many connections there may be at a time: what the system lets this process open, less what the database needs."""
+    """Returns the most connections at a time: the process's file limit, less what the database needs."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = MOST_CONNECTIONS if hard == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, hard - 256)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most + 256, hard))
@@ -188,7 +193,7 @@ def _connections() -> int:
 
 
 def _end_after(seconds: float) -> None:
-    """Ends the process then, whatever it does. What was acknowledged is on the disk; what was not is undone."""
+    """Ends the process after a time, whatever it does. Acknowledged data is on the disk; the rest is rolled back."""
 
     def end() -> None:
         logger.warning("the server did not close its database within %.0f seconds; nothing that was acknowledged is lost", seconds)

@@ -1,4 +1,4 @@
-"""One server for one database and one port: a second one would be told neither by SQLite nor by the network.
+"""Lock for one server for each database and port, since neither SQLite nor the network would refuse a second one.
 
 The lock belongs to the process and ends with it, however it ends. Commands such as `publish` and `close` do not take it.
 """
@@ -20,7 +20,7 @@ class InUseError(OSError):
 
 
 def lock(db: Path) -> int:
-    """Marks the database as served by this process; returns the descriptor that keeps the mark. Raises InUseError, OSError."""
+    """Locks the database for this process. Returns the descriptor that holds the lock. Raises InUseError, OSError."""
     path = db.with_name(db.name + ".lock")
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
@@ -35,7 +35,7 @@ def lock(db: Path) -> int:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there, and nobody else's does. Raises InUseError, OSError."""
+    """Returns a socket that listens exclusively on an address. Raises InUseError, OSError."""
     try:
         family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, kind)

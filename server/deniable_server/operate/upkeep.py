@@ -1,4 +1,4 @@
-"""What the server does by itself: it closes surveys whose last day is over, deletes records whose day has come, and tells webhooks of it.
+"""Scheduled tasks: closes surveys after their last day, deletes records on their day, and notifies webhooks.
 
 At its start, and when a day begins in UTC; a message that did not arrive is sent again in between.
 """
@@ -17,30 +17,30 @@ from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
 
 AGAIN = 60.0  # seconds after which what failed is tried again
-LOOK = 3600.0  # seconds after which the clock is looked at again, since somebody may set it
+LOOK = 3600.0  # seconds after which the clock is read again, since a person may set it
 
 logger = logging.getLogger(logs.OWN)
 
 
 def upkeep(store: Store, today: str) -> list[str]:
-    """Does what is due on a day, YYYY-MM-DD, and says what it did, a line each. Raises what the store raises: the rest is still due."""
+    """Performs what is due on a day, YYYY-MM-DD. Returns a line for each act. Raises what the store raises: the rest stays due."""
     done = []
     settings = store.life.all_settings()
     for published in store.surveys.all():
         name = published.survey.id
-        if (wanted := settings.get(name)) is None or wanted.deleted_on:
+        if (each_settings := settings.get(name)) is None or each_settings.deleted_on:
             continue
-        if wanted.delete_on and wanted.delete_on <= today:
+        if each_settings.delete_on and each_settings.delete_on <= today:
             store.life.erase(name, today)
             done.append(f"{name}: its records are deleted, as its settings say")
-        elif published.is_open and wanted.close_on and wanted.close_on < today:
+        elif published.is_open and each_settings.close_on and each_settings.close_on < today:
             store.surveys.set_open(name, False)
             done.append(f"{name} is closed: its last day is over")
     return done
 
 
 def keep_up(store: Store, post: Post, now: Callable[[], datetime], wait: Callable[[float], bool]) -> None:
-    """Does it at once, and whenever a day begins, until `wait` says that it is over; now: the time in UTC."""
+    """Performs it at once, and whenever a day begins in UTC, until `wait` returns that it must stop."""
     done_on, failure = "", ""
     while True:
         today, pause = now().date().isoformat(), LOOK
@@ -60,7 +60,7 @@ def keep_up(store: Store, post: Post, now: Callable[[], datetime], wait: Callabl
 
 
 def begin(store: Store, post: Post) -> threading.Event:
-    """The same in a thread of its own, which ends when the event is set. post: what sends to webhooks."""
+    """Starts `keep_up` in a thread, which ends when the returned event is set. `post` sends to webhooks."""
     over = threading.Event()
     thread = threading.Thread(target=keep_up, args=(store, post, lambda: datetime.now(UTC), over.wait), name="deniable-upkeep", daemon=True)
     thread.start()
@@ -68,6 +68,6 @@ def begin(store: Store, post: Post) -> threading.Event:
 
 
 def _until_midnight(now: datetime) -> float:
-    """Seconds until the next day begins."""
+    """Returns the seconds until the next day begins."""
     tomorrow = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), now.tzinfo)
     return (tomorrow - now).total_seconds() + 0.5

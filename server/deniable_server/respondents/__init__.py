@@ -1,4 +1,4 @@
-"""Respondents' pages: the survey, the form for two coins, withdrawal, and what there is to know."""
+"""Respondents' pages: the survey, the coin-toss form, withdrawal, and information pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages about the system, for people: what a survey has published and how to check it, what happens to data, how accessible it all is."""
+"""Information pages: a survey's definition and how to verify it, privacy, and accessibility."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ for q in json.loads(raw)["questions"]:
     own, other = Fraction(keep, coin * (w or 1)), Fraction(coin - keep, coin * far) if w else Fraction(near * coin - keep, coin * (k - 1))
     print(q["id"], own, other, Fraction(keep * far, (coin - keep) * near))
 """
-"""Reads a definition and prints its digest and the odds of its coins, by itself and in whole numbers only."""
+"""A program that reads a definition and prints its digest and the odds of its coins, in whole numbers only."""
 
 
 @bp.get("/")
 def home() -> AnyResponse:
+    """Serves the home page."""
     return redirect(url_for("researchers.surveys"))
 
 
 @bp.get("/s/<survey_id>/definition")
 @compressed
 def definition(survey_id: str) -> str:
-    """What a survey has published, with exact odds: everything on this page can be computed from the definition's bytes."""
+    """Serves a survey's definition with exact odds, all of which can be computed from the definition's bytes."""
     survey = current_store().surveys.published(survey_id).survey
     languages.about(survey)
     download = "curl -s " + shlex.quote(server_address() + url_for("api.definition", survey_id=survey.id))
@@ -54,12 +55,12 @@ def definition(survey_id: str) -> str:
 @bp.get("/privacy")
 @compressed
 def privacy() -> str:
-    """What happens to what respondents do, in plain words."""
+    """Serves the privacy page: what happens to respondents' data, in plain words."""
     return render_template("respondents/privacy.html")
 
 
 @bp.get("/accessibility")
 @compressed
 def accessibility() -> str:
-    """What the pages aim at, how that was tested, and what is known to be missing."""
+    """Serves the accessibility statement: its aims, how they were tested, and known gaps."""
     return render_template("respondents/accessibility.html")

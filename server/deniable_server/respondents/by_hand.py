@@ -1,7 +1,7 @@
-"""For respondents without JavaScript: they toss two real coins themselves and send what the coins made of their answers.
+"""Coin-toss form for respondents without JavaScript: they toss two real coins and send the randomized answers.
 
-This is Warner's randomized response with people for devices, so what arrives here is perturbed already: a mark, never an
-answer. It is packed as a device packs it, counted apart from what devices send, and kept as scantily: no cookie, no address.
+This is Warner's randomized response with people instead of devices: the server receives a randomized mark, never an
+answer. It is packed as a device packs it, counted separately from devices' records, and stored as sparingly: no cookie, no address.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from deniable_server.web import languages, limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
 from deniable_server.web.lanes import Lane
-from deniable_server.web.rate_limiter import TooManyError, current_rates
+from deniable_server.web.rate_limiter import RateLimitError, current_rates
 
 bp = Routes("by_hand", __name__, Audience(login=False, forms=True, csrf=False, translated=True), Lane.RESPONDENTS)
 Page = tuple[str, int]
 LEVELS = ((75, "strong"), (90, "medium"))
-"""How well a record is protected whose bound, in percent, is not above this; what is above all is weak. Twin: `browser/consent.mjs`."""
+"""The highest bound, in percent, of each level of protection; a higher bound is weak. Twin: `browser/consent.mjs`."""
 
 
 @bp.get("/s/<survey_id>/by-hand")
 def blank(survey_id: str) -> Page:
-    """An empty form with a secret of its own: however often it is sent, it is counted once."""
+    """Serves an empty form with a new secret: however often it is sent, it is counted once."""
     published = current_store().surveys.published(survey_id)
     languages.about(published.survey)
     if not published.survey.coins_can_answer:
@@ -49,21 +49,21 @@ def blank(survey_id: str) -> Page:
 
 
 def _group(survey: Survey) -> str | None:
-    """Returns the group that the address names, whatever its case and space."""
+    """Returns the group in the address, whatever its case and spaces."""
     named = " ".join(request.args.get("group", "").split()).casefold()
     alike = [label for label in survey.groups if " ".join(label.split()).casefold() == named]
     return alike[0] if len(alike) == 1 else request.args.get("group")
 
 
 def _largest(survey: Survey) -> int:
-    """A mark for each question, `mark-16000=yes&`."""
+    """Returns the size of the largest form: a mark for each question, `mark-16000=yes&`."""
     return limits.SMALL + 16 * len(survey.questions)
 
 
 @bp.post("/s/<survey_id>/by-hand")
 @limits.body(_largest)
 def record(survey_id: str) -> Page:
-    """Keeps one record. The store decides whether the survey is open, so that a repetition after its end is still thanked for."""
+    """Stores one record. The store decides whether the survey is open, so that a repetition after closing is still acknowledged."""
     sites.refuse_other_sites(null_origin=True)
     survey = current_store().surveys.published(survey_id).survey
     languages.about(survey)
@@ -74,22 +74,22 @@ def record(survey_id: str) -> Page:
         return _form(survey, form, 400)
     try:
         current_rates().submissions.take()
-    except TooManyError:
+    except RateLimitError:
         return _form(survey, form, 429, "later")
     submission = submission_of(survey, form)
     submission.check(survey)
-    shown = {"survey": survey, "form": form, "code": access_codes.written(form.secret.raw)}
+    context = {"survey": survey, "form": form, "code": access_codes.written(form.secret.raw)}
     try:
         current_store().submissions.add(survey_id, submission)
     except ConflictError as error:  # no repetition mends it: this form's number was used before
-        return render_template("respondents/by_hand_taken.html", **shown), status_of(error)[0]
+        return render_template("respondents/by_hand_taken.html", **context), status_of(error)[0]
     except (ClosedError, InvitationError, PausedError, FullError, UnavailableError) as error:
         return _form(survey, form, *status_of(error))
-    return render_template("respondents/by_hand_thanks.html", **shown), 200
+    return render_template("respondents/by_hand_thanks.html", **context), 200
 
 
 def submission_of(survey: Survey, form: ByHandForm) -> Submission:
-    """What a valid form says, packed as a device packs what its coins say."""
+    """Returns the submission of a valid form, packed as a device packs it."""
     marks = [np.array([[field.data == "yes", field.data == "no"]]) for field in form.marks]
     return Submission(
         access_codes.submission_id(form.secret.raw),
@@ -108,7 +108,7 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
     bound, of_one = posterior_bound(survey.odds), posterior_bound(survey.items[0].channel.odds)
     level = next((name for most, name in LEVELS if bound <= most), "weak")
     of, right = right_for(bound)
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "survey": survey,
         "form": form,
         "refused": refused,
@@ -118,13 +118,13 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
         "of_one": of_one,
         "level": level,
     }
-    return render_template("respondents/by_hand.html", address=_address(survey), **shown), status
+    return render_template("respondents/by_hand.html", address=_address(survey), **context), status
 
 
 def _address(survey: Survey) -> str:
-    """Where the form is sent: the address of the page, so that who goes back finds an empty one; of its query only what the page knows."""
-    known = {"lang": (languages.addressed(),), "group": survey.groups}
-    query = {name: value for name, value in request.args.items() if value in known.get(name, ())}
+    """Returns the form's target: the page's address with the known query parameters, so that going back shows an empty form."""
+    parameters = {"lang": (languages.addressed(),), "group": survey.groups}
+    query = {name: value for name, value in request.args.items() if value in parameters.get(name, ())}
     return request.path + ("?" + urlencode(query, quote_via=quote) if query else "")
 
 

@@ -1,7 +1,7 @@
-"""The forms that respondents without JavaScript fill in.
+"""Forms for respondents without JavaScript.
 
-They are plain: nothing is done in anybody's name here, so no session and no token has to prove whose page it was, and no cookie is
-set. Their templates say what is wrong with a field, in the respondent's language.
+They need no session and no CSRF token, since nothing is done in a user's name, and set no cookie. Their templates
+describe faults in the respondent's language.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from deniable.wire import access_codes
 
 
 class CodeField(StringField):  # type: ignore[misc]
-    """A code as somebody typed it; `raw` holds its bytes once it was validated, none where it was mistyped or left out."""
+    """A typed code; `raw` is its bytes after validation, or None if it was mistyped or left out."""
 
     raw: bytes = b""
 
     def pre_validate(self, form: Form) -> None:
-        """Its check digits must hold, which finds a slip without asking the store."""
+        """Checks the check digits, which detect a typing error without asking the store."""
         try:
             self.raw = access_codes.read(self.data or "")
         except ValueError as error:
@@ -31,23 +31,25 @@ class CodeField(StringField):  # type: ignore[misc]
 
 
 class WithdrawalForm(Form):  # type: ignore[misc]
-    """The code of the record to erase."""
+    """The withdrawal code of the record to erase."""
 
     code = CodeField()
 
 
 class ByHandForm(Form):  # type: ignore[misc]
-    """What two coins say for each question. Make one with `of`: its fields depend on the survey.
+    """The randomized marks of all questions. Make one with `of`, since its fields depend on the survey.
 
-    secret: made with the empty form, so that sending it again is recognised; it is the withdrawal code. invitation, group:
-    only where the survey takes them.
+    Attributes:
+        secret: Made with the empty form, so that a repetition is recognised; it is the withdrawal code.
+        invitation: The invitation code, if the survey requires one.
+        group: The group, if the survey has groups.
     """
 
     secret = CodeField(widget=HiddenInput())
 
     @classmethod
     def of(cls, survey: Survey, sent: Mapping[str, Any] | None = None, **preset: Any) -> ByHandForm:
-        """The form of a survey: empty but for `preset`, or as it was sent."""
+        """Returns the form of a survey: as it was sent, or empty except for `preset`."""
         fields: dict[str, Any] = {}
         if survey.access == "invited":
             fields["invitation"] = CodeField()

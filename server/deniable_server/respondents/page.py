@@ -1,4 +1,4 @@
-"""For respondents: the survey's page. No cookie, no ETag, nothing kept by the browser."""
+"""Survey page and consent for respondents: no cookie, no ETag, no caching."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ bp = Routes("respondents", __name__, Audience(login=False, forms=False, csrf=Fal
 @bp.get("/s/<survey_id>")
 @compressed
 def survey(survey_id: str) -> str | AnyResponse:
-    """The same page for every survey but for its id: what it shows comes from the definition, once the browser has checked it."""
+    """Serves the page, which is the same for every survey except for its id: the browser shows the definition after checking it."""
     try:
         published = current_store().surveys.published(survey_id)
     except UnknownSurveyError:
@@ -33,19 +33,19 @@ def survey(survey_id: str) -> str | AnyResponse:
 
 @bp.get("/s/<path:survey_id>")
 def damaged(survey_id: str) -> AnyResponse:
-    """Redirects an address that mail programs or messengers have changed; what none of them makes of a link is not found."""
+    """Redirects an address that mail programs or messengers have damaged, or aborts with 404 if it cannot be repaired."""
     address = repaired(survey_id)
     return _redirect(address) if address else abort(404)
 
 
 def _redirect(address: str) -> AnyResponse:
-    """Redirects to an address of this server. What came behind a `?` goes along: the page says what it drops of that."""
+    """Redirects to an address of this server, with the query: the page names the parameters that it ignores."""
     path, sign, fragment = address.partition("#")
     query = f"?{request.query_string.decode('ascii', 'ignore')}" if request.query_string else ""
     return redirect(path + query + sign + fragment)
 
 
 def page(template: str, published: Published) -> str:
-    """One of the pages that run the scripts."""
+    """Renders one of the pages that run the scripts."""
     languages.about(published.survey)
     return render_template(template, published=published)

@@ -1,6 +1,6 @@
-"""For respondents who want their record erased: one field for the code that they wrote down.
+"""Page on which respondents erase their record: one field for the code that they wrote down.
 
-Every code that is one gets the same reply, so that nobody learns here whether a record was kept under it.
+Every well-formed code gets the same reply, so that nobody can find out whether a record was stored under it.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Page = tuple[str, int]
 
 @bp.get("/s/<survey_id>/withdraw")
 def blank(survey_id: str) -> Page:
-    """The page with the empty field; of closed surveys too."""
+    """Serves the page with the empty field, for closed surveys too."""
     return _form(_survey(survey_id), WithdrawalForm(), 200)
 
 
 @bp.post("/s/<survey_id>/withdraw")
 def erase(survey_id: str) -> Page:
-    """Erases what was kept under the code, if anything was."""
+    """Erases the record of the code, if there is one."""
     sites.refuse_other_sites(null_origin=True)
     survey, form = _survey(survey_id), WithdrawalForm(request.form)
     if not form.validate():

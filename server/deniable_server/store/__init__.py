@@ -1,4 +1,4 @@
-"""What the server keeps: a contract, and the databases that keep it."""
+"""Storage: the interface of a store (`protocol`), and its implementations on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,14 +10,20 @@ from deniable_server.store.protocol import Store
 
 
 def open_store(place: str | Path | Database, connections: int | None = None, *, writing: bool = True) -> Store:
-    """The store at a path or url (`Database.at`). connections: to PostgreSQL at a time, at most; None for as many as a server has.
+    """Opens the store at a path or URL.
 
-    writing: False for one that only reads a database which another process keeps.
+    A missing SQLite file is created, readable by its owner only. A PostgreSQL database must exist; its tables are created.
+    A missing key file is created for both.
 
-    An SQLite file is made if it is not there, readable by its owner only; a database on PostgreSQL must be there, and its tables are
-    made; so is the key. Raises ValueError for a url of another database
-    and for too few connections, MissingExtraError where what speaks to PostgreSQL is not
-    installed, UnavailableError where there is a database that is none of ours, is damaged, or was written with another key.
+    Args:
+        place: A path, a URL or a `Database` (`Database.at`).
+        connections: The most connections to PostgreSQL at a time; None for a server's default.
+        writing: False for a process that only reads a database that another process writes.
+
+    Raises:
+        ValueError: The URL is of an unsupported database, or there are too few connections.
+        MissingExtraError: The PostgreSQL driver is not installed.
+        UnavailableError: The database has another program's tables, is damaged, or was written with another key.
     """
     database = Database.at(place)
     if database.path is not None:

@@ -1,7 +1,7 @@
-"""Who may do what: researchers' accounts and sessions, and keys for programs; and what any database must do for them.
+"""Researchers' accounts, their sessions, and API keys: data types and storage interface.
 
-Nothing here opens a door to whoever reads it: of a password there is an argon2id hash, of a session and a key the SHA-256
-of 32 random bytes.
+Only hashes are stored: argon2id of passwords, SHA-256 of the 32 random bytes of a session or an API key. A copy of the
+database lets nobody in.
 """
 
 from __future__ import annotations
@@ -11,8 +11,15 @@ from typing import Protocol
 
 
 @dataclass(frozen=True)
-class Key:
-    """What a key may do: `scopes` are words of `deniable_server.access.api_keys.SCOPES`; survey: in this survey only, None for all."""
+class ApiKey:
+    """An API key: what it may do, and where.
+
+    Attributes:
+        name: The key's name, unique on the server.
+        scopes: Words of `deniable_server.access.api_keys.SCOPES`.
+        survey: The only survey that it opens; None for all surveys.
+        made_on: The day on which it was made.
+    """
 
     name: str
     scopes: tuple[str, ...]
@@ -21,52 +28,66 @@ class Key:
 
 
 class Accounts(Protocol):
-    """The shelf of accounts, sessions and keys. Every method is safe to call from several threads.
+    """Storage interface for accounts, sessions and API keys.
 
-    What writes raises FullError, UnavailableError; what reads UnavailableError.
+    Every method is safe to call from several threads. Writing raises FullError and UnavailableError, reading UnavailableError.
     """
 
     def set_password(self, user: str, password_hash: str) -> None:
-        """Makes an account, or changes its password and ends all its sessions."""
+        """Creates an account, or changes its password and ends all its sessions."""
 
     def password_hash(self, user: str) -> str | None:
-        """The password hash of an account, or None if there is no such account, or it is disabled."""
+        """Returns an account's password hash, or None if the account does not exist or is disabled."""
 
     def users(self) -> list[str]:
-        """The names of all accounts, sorted."""
+        """Returns the names of all accounts, sorted."""
 
     def remove_user(self, user: str) -> bool:
-        """Removes an account, its roles and its sessions; its drafts are nobody's from then on. False if there is none.
+        """Removes an account, its roles and its sessions; its drafts lose their author.
 
-        Raises LastError for the only operator, and for the only owner of a survey.
+        Returns:
+            Whether there was such an account.
+
+        Raises:
+            LastError: It is the only operator, or the only owner of a survey.
         """
 
     def open_session(self, user: str, token_hash: bytes, now: int, until: int) -> bool:
-        """Opens a session, and forgets those that are over. False if the account is gone or disabled. Times are Unix seconds."""
+        """Opens a session and removes expired ones. Times are Unix seconds.
+
+        Returns:
+            False if the account was removed or disabled.
+        """
 
     def session_user(self, token_hash: bytes, now: int) -> str | None:
-        """Whose session this is, or None if there is no such session, or it is over."""
+        """Returns the account of a session, or None if the session does not exist or has expired."""
 
     def end_session(self, token_hash: bytes) -> None:
-        """Ends a session; the same if there is none."""
+        """Ends a session, if there is one."""
 
     def end_sessions(self, user: str) -> None:
         """Ends all sessions of an account."""
 
     def end_all(self) -> tuple[int, int]:
-        """Ends every session of every account, and every link that makes one: the database was restored from a backup.
+        """Ends the sessions of all accounts, and all account links, after the database was restored from a backup.
 
-        Returns how many sessions and how many links there were.
+        Returns:
+            The numbers of sessions and of links.
         """
 
-    def add_key(self, key: Key, key_hash: bytes) -> None:
-        """Keeps a key. Raises ConflictError where its name is taken, UnknownSurveyError."""
+    def add_key(self, key: ApiKey, key_hash: bytes) -> None:
+        """Stores an API key.
 
-    def key(self, key_hash: bytes) -> Key | None:
-        """The key with this hash, or None."""
+        Raises:
+            ConflictError: Another key has its name.
+            UnknownSurveyError: Its survey is not published.
+        """
 
-    def all_keys(self) -> list[Key]:
-        """All keys, by name."""
+    def key(self, key_hash: bytes) -> ApiKey | None:
+        """Returns the API key with this hash, or None."""
+
+    def all_keys(self) -> list[ApiKey]:
+        """Returns all API keys, sorted by name."""
 
     def remove_key(self, name: str, survey: str | None = None) -> bool:
-        """Revokes a key. False if there is none; survey: or if it is not for this survey alone."""
+        """Revokes an API key. Returns whether there was one; with `survey`, one that is limited to this survey."""

@@ -1,8 +1,7 @@
-"""What researchers and operators did: one entry an act, each with the hash of the one before, so that no entry can be changed unseen.
+"""Audit log of researchers' and operators' acts: a hash chain, in which a changed entry is detected.
 
-Nothing that a respondent does is here. An entry is canonical JSON (RFC 8785); its hash is the SHA-256 of that, and that has the hash of the
-entry before in it. Whoever changes, removes or moves an entry has to write all later ones anew, and then the last hash is another one: it
-is worth noting it elsewhere.
+Respondents' acts are not in it. An entry is canonical JSON (RFC 8785) that contains the SHA-256 of the entry before it.
+Someone who changes, removes or moves an entry must rewrite all later ones, which changes the last hash: note that hash elsewhere.
 """
 
 from __future__ import annotations
@@ -24,9 +23,14 @@ _actor: ContextVar[str | None] = ContextVar("actor", default=None)
 
 @dataclass(frozen=True)
 class Act:
-    """at: UTC, YYYY-MM-DDTHH:MM:SSZ; who: an account, or None for the server and its command line; act: such as survey.close.
+    """An act of a researcher, an operator or the server.
 
-    on: its object: a survey, an account, a key, or what is known of a link.
+    Attributes:
+        at: The time in UTC, YYYY-MM-DDTHH:MM:SSZ.
+        who: The account, or None for the server and its command line.
+        act: The kind of act, such as survey.close.
+        on: Its object: a survey, an account, a key, or the short name of a link.
+        detail: More about it, in words.
     """
 
     at: str
@@ -37,8 +41,8 @@ class Act:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """An act as it is kept. number: from 1 up; previous and hash: hex digits."""
+class AuditEntry:
+    """An act in the audit log. `number` counts from 1; `previous` and `hash` are hex digits."""
 
     number: int
     did: Act
@@ -46,23 +50,34 @@ class Entry:
 
     @property
     def text(self) -> str:
-        """Canonical JSON of all of it."""
+        """The whole entry in canonical JSON."""
         return rfc8785.dumps({**vars(self.did), "number": self.number, "previous": self.previous}).decode()
 
     @property
     def hash(self) -> str:
+        """The SHA-256 of the entry's text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @classmethod
-    def of(cls, text: str) -> Entry:
-        """The entry of a text. Raises ValueError, KeyError or TypeError for what is none."""
-        told = json.loads(text)
-        return cls(told.pop("number"), Act(**{key: told[key] for key in told if key != "previous"}), told["previous"])
+    def of(cls, text: str) -> AuditEntry:
+        """Parses an entry.
+
+        Raises:
+            ValueError, KeyError, TypeError: The text is not an entry.
+        """
+        fields = json.loads(text)
+        return cls(fields.pop("number"), Act(**{key: fields[key] for key in fields if key != "previous"}), fields["previous"])
 
 
 @dataclass(frozen=True)
-class Checked:
-    """The log as it was found. count: of entries; head: the hash of the last one, BEGINNING where there is none; faults: one line each."""
+class LogCheck:
+    """Result of verifying the audit log.
+
+    Attributes:
+        count: The number of entries.
+        head: The hash of the last entry, BEGINNING without entries.
+        faults: One line for each fault.
+    """
 
     count: int
     head: str
@@ -70,21 +85,29 @@ class Checked:
 
 
 class Audit(Protocol):
-    """The shelf of what was done. What is done through the other shelves is noted in the same transaction; nothing here writes.
+    """Storage interface for reading the audit log. Acts are appended in the transactions of the other interfaces.
 
     Both methods are safe to call from several threads. Raises UnavailableError.
     """
 
-    def entries(self, before: int | None = None, most: int | None = None) -> list[Entry]:
-        """The newest entries first; before: of lower numbers only; most: so many. Raises UnavailableError for a text that is no entry."""
+    def entries(self, before: int | None = None, most: int | None = None) -> list[AuditEntry]:
+        """Returns entries, the newest first.
 
-    def verify(self, noted: str | None = None) -> Checked:
-        """Looks at every entry. noted: a head that was noted before, and must be the hash of an entry still."""
+        Args:
+            before: Only entries with lower numbers.
+            most: The most entries.
+
+        Raises:
+            UnavailableError: A stored text is not an entry.
+        """
+
+    def verify(self, noted: str | None = None) -> LogCheck:
+        """Verifies every entry. `noted` is a hash noted earlier, which one of the entries must still have."""
 
 
 @contextmanager
 def acting(user: str | None) -> Iterator[None]:
-    """What is done in this context is done by this account."""
+    """Assigns what is done in this context to an account."""
     before = _actor.set(user)
     try:
         yield
@@ -93,38 +116,44 @@ def acting(user: str | None) -> Iterator[None]:
 
 
 def set_actor(user: str | None) -> None:
-    """What this thread does from now on is done by this account; None: by the server."""
+    """Assigns what this thread does from now on to an account; None for the server."""
     _actor.set(user)
 
 
 def doing(act: str, on: str, detail: str = "", who: str | None = None) -> Act:
-    """An act of now. who: the account, if not the one that is acting."""
+    """Returns an act that happens now. `who` is its account, by default the one that acts in this context."""
     return Act(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), who or _actor.get(), act, on, detail)
 
 
-def check(rows: Iterable[tuple[int, str, str]], kept: tuple[int, str], noted: str | None = None) -> Checked:
-    """Whether these rows, number, text and hash, are a whole log. kept: how many entries and which head the database has besides."""
+def check(rows: Iterable[tuple[int, str, str]], stored: tuple[int, str], noted: str | None = None) -> LogCheck:
+    """Verifies the hash chain of an audit log.
+
+    Args:
+        rows: Number, text and hash of each entry, in order.
+        stored: The number of entries and the last hash, as the database has them separately.
+        noted: A hash noted earlier, which one of the entries must still have.
+    """
     faults: list[str] = []
-    count, head, seen = 0, BEGINNING, noted in (None, BEGINNING)
+    count, head, is_noted = 0, BEGINNING, noted in (None, BEGINNING)
     for number, text, digest in rows:
         count += 1
         if number != count:
-            return Checked(count - 1, head, (*faults, f"entry {count} is missing: after {count - 1} comes {number}"))
+            return LogCheck(count - 1, head, (*faults, f"entry {count} is missing: entry {number} follows {count - 1}"))
         if hashlib.sha256(text.encode()).hexdigest() != digest:
             faults.append(f"entry {number} was changed: its text has another hash")
         faults += [f"entry {number} {fault}" for fault in _misfits(number, text, head)]
-        head, seen = digest, seen or digest == noted
-    if kept != (count, head):
-        faults.append(f"entries at the end are missing or new: there must be {kept[0]} with the head {kept[1]}, got {count}")
-    if not seen:
-        faults.append("no entry has the hash that was noted: the log was cut or written anew")
-    return Checked(count, head, tuple(faults))
+        head, is_noted = digest, is_noted or digest == noted
+    if stored != (count, head):
+        faults.append(f"entries at the end are missing or new: there must be {stored[0]} with the head {stored[1]}, got {count}")
+    if not is_noted:
+        faults.append("no entry has the noted hash: the log was cut or rewritten")
+    return LogCheck(count, head, tuple(faults))
 
 
 def _misfits(number: int, text: str, previous: str) -> list[str]:
     try:
-        entry = Entry.of(text)
+        entry = AuditEntry.of(text)
     except (ValueError, KeyError, TypeError, AttributeError):
-        return ["is no entry"]
+        return ["cannot be read"]
     wrong = ["was moved: its text has another number"] if entry.number != number else []
     return wrong + (["does not follow the one before it"] if entry.previous != previous else [])

@@ -1,4 +1,4 @@
-"""Surveys that are still being written, and what any database must do for them. A draft has no answers, so nothing of it is secret."""
+"""Drafts of surveys, which are not published yet: data types and storage interface. A draft has no answers, so nothing in it is secret."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 PREVIEW = "preview-"
-"""How the ids of surveys begin that are tried and not asked. No survey with such an id is ever published."""
+"""Prefix of the ids of previews. No survey with such an id is ever published."""
 
-MISSING = "there is no draft with this id, or not any more: what was published is among the surveys"
-
+MISSING = "no draft has this id; a published draft is listed among the surveys"
 
 MOST = 200
-"""Drafts that one person may keep: each may be as large as a survey, and all of them are in every backup."""
+"""The most drafts of one person: each may be as large as a survey, and every backup contains all of them."""
 
 BEGINNING = 10_000
-"""Bytes of each draft that a list of them reads: what it is called stands there."""
+"""Bytes of each draft that a list reads; they contain its title."""
 
 
 @dataclass(frozen=True)
-class Head:
-    """What a list of drafts says of one. beginning: its first characters, as many as there are in BEGINNING bytes."""
+class DraftHead:
+    """A draft as lists show it. `beginning` is its first characters, as many as fit in BEGINNING bytes."""
 
     id: str
     author: str
@@ -31,7 +30,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Draft:
-    """A survey file that is being written, right or wrong."""
+    """A survey file that is not published, valid or not."""
 
     id: str
     author: str
@@ -40,40 +39,46 @@ class Draft:
 
     @property
     def revision(self) -> str:
-        """Names this text among all that the draft ever has: 32 hexadecimal digits."""
+        """A name for this version of the text: 32 hexadecimal digits."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:32]
 
     @property
-    def head(self) -> Head:
-        """The draft as a list of them has it."""
-        return Head(self.id, self.author, beginning(self.text.encode()), self.changed_on)
+    def head(self) -> DraftHead:
+        """The draft as lists show it."""
+        return DraftHead(self.id, self.author, beginning(self.text.encode()), self.changed_on)
 
 
 def beginning(text: bytes) -> str:
-    """The first characters of a text in UTF-8; one that would be cut in two is left out."""
+    """Returns the first characters of a text in UTF-8, without a character that would be cut in two."""
     return text[:BEGINNING].decode(errors="ignore")
 
 
 class Drafts(Protocol):
-    """The shelf of drafts. Every method is safe to call from several threads.
+    """Storage interface for drafts.
 
-    What writes raises FullError, UnavailableError; what reads UnavailableError.
+    Every method is safe to call from several threads. Writing raises FullError and UnavailableError, reading UnavailableError.
     """
 
     def begin(self, author: str, text: str) -> Draft:
-        """Keeps a new draft, under a random id. Raises TooManyDraftsError where its author has MOST of them."""
+        """Stores a new draft under a random id.
+
+        Raises:
+            TooManyDraftsError: Its author has MOST drafts.
+        """
 
     def draft(self, draft_id: str) -> Draft:
-        """The draft with this id. Raises UnknownDraftError."""
+        """Returns the draft with this id. Raises UnknownDraftError if there is none."""
 
-    def listed(self, author: str) -> list[Head]:
-        """One person's drafts, by id; with an empty name, those of people whose account was removed."""
+    def listed(self, author: str) -> list[DraftHead]:
+        """Returns one person's drafts, sorted by id; for an empty name, drafts of removed accounts."""
 
     def save(self, draft_id: str, text: str, before: str) -> Draft:
         """Replaces the text of a draft whose revision is still `before`.
 
-        Raises ConflictError where somebody has changed it meanwhile, UnknownDraftError. Nothing is changed then.
+        Raises:
+            ConflictError: The draft was changed meanwhile; nothing is stored.
+            UnknownDraftError: There is no such draft.
         """
 
     def remove(self, draft_id: str) -> bool:
-        """Erases a draft. False if there is none."""
+        """Deletes a draft. Returns whether there was one."""

@@ -1,4 +1,4 @@
-"""What a store refuses, and what keeps it from doing its work."""
+"""Errors that a store raises."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from deniable.errors import DeniableError
 
 
 class StoreError(DeniableError):
-    """Base of what a store refuses."""
+    """Base class of a store's errors."""
 
 
 class UnknownSurveyError(StoreError):
-    """No survey with this id is published."""
+    """No published survey has this id."""
 
 
 class UnknownDraftError(StoreError):
-    """No draft with this id is kept, or not any more."""
+    """No draft has this id."""
 
 
 class TooManyDraftsError(StoreError):
-    """Whoever begins a draft has as many as one person may keep. Nothing was kept."""
+    """The author has the most drafts that one person may have. Nothing was stored."""
 
 
 class ClosedError(StoreError):
-    """The survey takes no more submissions."""
+    """The survey is closed and accepts no more submissions."""
 
 
 class OpenError(StoreError):
@@ -30,15 +30,15 @@ class OpenError(StoreError):
 
 
 class PausedError(StoreError):
-    """The survey takes no submissions for a while. Nothing was kept; it may be sent again later."""
+    """The survey is paused. Nothing was stored; send the submission again later."""
 
 
 class ConflictError(StoreError):
-    """The id is taken: by other bytes of a submission, by one that was withdrawn, or by another published definition."""
+    """The id is in use: by a submission with other bytes, by a withdrawn one, or by another published definition."""
 
 
 class InvitationError(StoreError):
-    """The invitation is none of this survey's, or spent; which of the two is not said."""
+    """The invitation code is unknown to this survey or used; the error does not reveal which."""
 
 
 class UnknownAccountError(StoreError):
@@ -46,21 +46,21 @@ class UnknownAccountError(StoreError):
 
 
 class LastError(StoreError):
-    """Somebody has to be left who owns the survey, or who manages accounts."""
+    """The survey must keep an owner, or the server an operator."""
 
 
 class FullError(StoreError):
-    """The disk is full. Nothing of the request was kept; it may be sent again."""
+    """The disk is full. Nothing of the request was stored; it may be sent again."""
 
 
 class UnavailableError(StoreError):
-    """The database cannot be written or read now. Nothing of the request was kept; it may be sent again."""
+    """The database cannot be read or written now. Nothing of the request was stored; it may be sent again."""
 
 
 class BusyError(UnavailableError):
-    """Another process has the database for longer than anybody waits."""
+    """Another process holds the database for longer than a request may wait."""
 
 
 def busy() -> BusyError:
-    """Of what did not get its turn in time and was taken back."""
-    return BusyError("the server's database is busy; nothing was kept, send the same again later")
+    """Returns the error for a request that did not get its turn in time and was cancelled."""
+    return BusyError("the server's database is busy; nothing was stored, send the same again later")

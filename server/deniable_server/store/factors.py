@@ -1,4 +1,4 @@
-"""Second factors of accounts; and what any database must do for them."""
+"""Second factors of accounts: data types and storage interface."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Passkey:
-    """A key pair on a device. public_key: in COSE's form; count: of its uses, as the device says, 0 where it does not count."""
+    """A key pair on a device.
+
+    Attributes:
+        id: The credential id.
+        name: The name that its owner gave it.
+        public_key: In COSE format.
+        count: The device's signature counter, 0 if it has none.
+        made_on: The day on which it was added.
+    """
 
     id: bytes
     name: str
@@ -19,43 +27,56 @@ class Passkey:
 
 
 class Factors(Protocol):
-    """The shelf of second factors: the secret of an app that shows codes, sealed with the server's key; passkeys; hashes of recovery codes.
+    """Storage interface for second factors: TOTP secrets, encrypted with the server's key; passkeys; hashes of recovery codes.
 
-    Every method is safe to call from several threads; what writes raises FullError, UnavailableError; what reads UnavailableError.
+    Every method is safe to call from several threads. Writing raises FullError and UnavailableError, reading UnavailableError.
     """
 
     def secret(self, user: str) -> bytes | None:
-        """The secret that an account shares with its app, or None if it has none."""
+        """Returns an account's TOTP secret, or None."""
 
     def passkeys(self, user: str) -> list[Passkey]:
-        """The passkeys of an account, by name."""
+        """Returns the passkeys of an account, sorted by name."""
 
     def any(self, user: str) -> bool:
-        """Whether an account has a second factor."""
+        """Returns whether an account has a second factor."""
 
     def set_secret(self, user: str, secret: bytes, step: int, recovery: Sequence[bytes]) -> None:
-        """Gives an account a secret in place of the one it has, if any; and new recovery codes. Raises UnknownAccountError.
+        """Sets or replaces an account's TOTP secret, and replaces its recovery codes.
 
-        step: the time step of the code by which it was proved; recovery: SHA-256 hashes of its recovery codes.
+        Args:
+            user: The account.
+            secret: The TOTP secret.
+            step: The time step of the code that confirmed the secret.
+            recovery: SHA-256 hashes of the new recovery codes.
+
+        Raises:
+            UnknownAccountError: There is no such account.
         """
 
     def add_passkey(self, user: str, passkey: Passkey, recovery: Sequence[bytes]) -> None:
-        """Gives an account another passkey; and new recovery codes. Raises UnknownAccountError; ConflictError for an id that is known."""
+        """Adds a passkey to an account, and replaces its recovery codes.
+
+        Raises:
+            UnknownAccountError: There is no such account.
+            ConflictError: An account already has this passkey.
+        """
 
     def use_passkey(self, user: str, passkey: Passkey, challenged: int) -> bool:
-        """Keeps the count of a passkey that answered a challenge made at this moment, in nanoseconds.
+        """Stores the counter of a passkey that answered a challenge made at this time, in nanoseconds.
 
-        False if there is no such passkey, or it has answered this challenge or a later one before.
+        Returns:
+            False if there is no such passkey, or it has already answered this challenge or a later one.
         """
 
     def take_step(self, user: str, step: int) -> bool:
-        """Spends the code of a time step. False if that of this step or of a later one was spent before."""
+        """Spends the code of a time step. Returns False if the code of this step or of a later one was already used."""
 
     def take_recovery(self, user: str, code_hash: bytes) -> bool:
-        """Spends a recovery code. False if there is no such code."""
+        """Spends a recovery code. Returns whether there was such a code."""
 
     def recovery_left(self, user: str) -> int:
-        """How many recovery codes are not spent."""
+        """Returns the number of unused recovery codes."""
 
     def remove(self, user: str) -> bool:
-        """Takes all second factors of an account away. False if it has none."""
+        """Removes all second factors of an account. Returns whether it had any."""

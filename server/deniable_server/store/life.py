@@ -1,6 +1,6 @@
-"""What is kept of a survey beside its definition and its records: how it is to be run, and how its counts grew.
+"""A survey's settings, and the growth of its record count: data types and storage interface.
 
-None of it is part of the definition: it may change while people answer, and changes nothing that was promised to them.
+Settings are not part of the definition: they may change while people answer, and change nothing that respondents were promised.
 """
 
 from __future__ import annotations
@@ -11,19 +11,27 @@ from datetime import date
 from typing import Any, Protocol
 
 LEAST = 3
-"""Records of a span of days, at least: fewer are told together with the days beside them."""
+"""The fewest records in a span of days: smaller numbers are reported together with neighbouring days."""
 
 MOST = 10**9  # people
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a survey is to be run. Raises ValueError naming what is wrong.
+    """How a survey is run. Days are YYYY-MM-DD.
 
-    half_width: of every share that is wanted, as a share (0.05 is five points). expected: how many people may answer. least: the records
-    from which on estimates are shown. close_on: the last day on which answers are taken, in UTC. close_at: the count of records with
-    which it closes. archived: out of sight, once it is closed. delete_on: the day on which its records are deleted. deleted_on: when that
-    was. Days are YYYY-MM-DD.
+    Attributes:
+        half_width: The target half-width of every share's confidence interval, as a share (0.05 is five points).
+        expected: How many people are expected to answer.
+        least: The number of records from which on estimates are shown.
+        close_on: The last day on which answers are accepted, in UTC.
+        close_at: The number of records at which the survey closes.
+        archived: Whether lists hide the survey, once it is closed.
+        delete_on: The day on which its records are deleted.
+        deleted_on: The day on which its records were deleted.
+
+    Raises:
+        ValueError: A value is out of range, with its name.
     """
 
     half_width: float = 0.10
@@ -50,11 +58,11 @@ class Settings:
 
 
 PAST, EARLY = "must be a day that is not over yet, in UTC", "must be a day after the last day for answers"
-"""Rules about days, as SettingsError has them."""
+"""Rules for days, as SettingsError quotes them."""
 
 
 class SettingsError(ValueError):
-    """Settings that are refused. problems: the rule that each wrong one breaks, by its name."""
+    """Settings that are refused. `problems` is the broken rule of each wrong setting, by name."""
 
     def __init__(self, problems: Mapping[str, str], values: Mapping[str, object]) -> None:
         super().__init__("; ".join(f"{name} {rule}, got {values[name]!r}" for name, rule in problems.items()))
@@ -62,36 +70,36 @@ class SettingsError(ValueError):
 
 
 def revised(before: Settings, today: str, changes: Mapping[str, Any]) -> Settings:
-    """Returns settings with changes. Pages and commands both change settings by this alone.
+    """Returns changed settings. Pages and commands change settings only through this function.
 
     Args:
-        before: The settings that are kept.
+        before: The stored settings.
         today: The day in UTC, YYYY-MM-DD.
-        changes: New values, by the names of `Settings`. A day that stays as it is may be over.
+        changes: New values, by the names of `Settings`. A day that does not change may be in the past.
 
     Raises:
-        SettingsError: A new day is over, or records are deleted before the last day for answers is over.
-        ValueError: A value is not one that `Settings` takes.
+        SettingsError: A new day is in the past, or records would be deleted before the last day for answers has ended.
+        ValueError: A value is out of range.
     """
     problems: dict[str, str] = {}
-    wanted = {name: changes.get(name, getattr(before, name)) for name in ("close_on", "delete_on")}
-    for name, day in wanted.items():
+    days = {name: changes.get(name, getattr(before, name)) for name in ("close_on", "delete_on")}
+    for name, day in days.items():
         if day is not None and day != getattr(before, name):
             require_day(name, day)
             problems |= {name: PAST} if day < today else {}
-    close_on, delete_on = wanted.values()
+    close_on, delete_on = days.values()
     if close_on and delete_on and delete_on <= close_on:
         problems["delete_on"] = EARLY
     if problems:
-        raise SettingsError(problems, wanted)
+        raise SettingsError(problems, days)
     return replace(before, **changes)
 
 
 @dataclass(frozen=True)
 class Span:
-    """By how many records the count grew from the day `since` to the day `until`, both included: LEAST at least.
+    """By how many records the count grew from the day `since` to the day `until`, both included: at least LEAST.
 
-    The days are those on which batches were counted, not those on which anybody answered.
+    The days are those on which batches were counted, not those on which people answered.
     """
 
     since: str
@@ -100,45 +108,45 @@ class Span:
 
 
 class Life(Protocol):
-    """The shelf of what is kept beside definitions and records. What is of one survey raises UnknownSurveyError where there is none."""
+    """Storage interface for settings, growth and deletion. Methods for one survey raise UnknownSurveyError if it is not published."""
 
     def settings(self, survey_id: str) -> Settings:
-        """How a survey is to be run."""
+        """Returns the settings of a survey."""
 
     def all_settings(self) -> Mapping[str, Settings]:
-        """The same of all surveys for which somebody has said it, by id."""
+        """Returns the settings of all surveys that have any, by survey id."""
 
     def keep(self, survey_id: str, settings: Settings) -> None:
-        """Changes how a survey is to be run; `deleted_on` stays as it is. Closes it where it has the records of `close_at` by now."""
+        """Changes a survey's settings, except `deleted_on`. Closes the survey if it already has `close_at` records."""
 
     def archive(self, survey_id: str, archived: bool) -> None:
-        """Puts a closed survey out of sight, or back. Raises OpenError where it is open."""
+        """Hides a closed survey from lists, or shows it again. Raises OpenError if it is open."""
 
     def spans(self, survey_id: str) -> list[Span]:
-        """How the count of what is estimated grew, in order. It adds up to that count; there are none below LEAST records.
+        """Returns how the number of estimated records grew, in order. The spans add up to that number; there are none below LEAST records.
 
-        It changes with that count only, so it tells no more to whoever reads it often than the count did; and to whoever reads it once,
-        nothing of fewer than LEAST records.
+        They change only together with that number, so frequent readers learn no more from them than from the number itself,
+        and one reading reveals nothing about fewer than LEAST records.
         """
 
     def last_counted(self) -> Mapping[str, str]:
-        """The last day of each survey's last span, by id; surveys without spans are not in it."""
+        """Returns the last day of each survey's last span, by survey id, without surveys that have no spans."""
 
     def erase(self, survey_id: str, day: str) -> None:
-        """Deletes all records of a survey, what is counted of them and its codes, closes it for good, and notes the day.
+        """Deletes all records, counts and invitation codes of a survey, closes it for good, and stores the day.
 
-        Its definition stays, so that no other survey takes its id and its link says what it was. The same if it was done before.
+        The definition stays: no other survey can take its id, and its link still shows what the survey was. Repeating it changes nothing.
         """
 
 
 def require_day(name: str, day: str) -> None:
-    """Raises ValueError for what is not a day, YYYY-MM-DD."""
+    """Raises ValueError unless a text is a day, YYYY-MM-DD."""
     if not _is_day(day):
         raise ValueError(f"{name} must be a day, YYYY-MM-DD, got {day!r}")
 
 
-def _is_day(written: str) -> bool:
+def _is_day(text: str) -> bool:
     try:
-        return date.fromisoformat(written).isoformat() == written
+        return date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False

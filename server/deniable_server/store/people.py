@@ -1,4 +1,4 @@
-"""Accounts as those see them who manage them; and what any database must do for it."""
+"""Accounts as operators manage them, and account links: data types and storage interface."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Person:
-    """An account. operator: manages accounts, and surveys that nobody owns; disabled: opens nothing until it is enabled again."""
+    """An account. An operator manages accounts, and surveys without an owner; a disabled account cannot log in."""
 
     name: str
     operator: bool
@@ -17,7 +17,14 @@ class Person:
 
 @dataclass(frozen=True)
 class Invitation:
-    """A link that makes one account. hash: SHA-256 of the token in it; operator: of one; until: Unix seconds; made_by: whose it is."""
+    """A link that creates one account.
+
+    Attributes:
+        hash: The SHA-256 of the token in the link.
+        operator: Whether the account will be an operator's.
+        until: When it expires, in Unix seconds.
+        made_by: The account that made it, None for the command line.
+    """
 
     hash: bytes
     operator: bool
@@ -25,38 +32,50 @@ class Invitation:
     made_by: str | None
 
 
-class People(Protocol):
-    """The shelf of people. There is always an operator who is not disabled, once there was one.
+class AccountManagement(Protocol):
+    """Storage interface for managing accounts. Once there was an operator, there is always one that is not disabled.
 
-    Every method is safe to call from several threads; what writes raises FullError, UnavailableError; what reads UnavailableError.
+    Every method is safe to call from several threads. Writing raises FullError and UnavailableError, reading UnavailableError.
     """
 
     def all(self) -> list[Person]:
-        """All accounts, by name."""
+        """Returns all accounts, sorted by name."""
 
     def person(self, name: str) -> Person | None:
-        """An account, or None if there is none."""
+        """Returns the account with this name, or None."""
 
     def set_operator(self, name: str, operator: bool) -> None:
-        """Raises UnknownAccountError; LastError where no operator would be left."""
+        """Makes an account an operator or a researcher.
+
+        Raises:
+            UnknownAccountError: There is no such account.
+            LastError: No operator would be left.
+        """
 
     def set_disabled(self, name: str, disabled: bool) -> None:
-        """Disables an account, which ends its sessions, or enables it. Raises UnknownAccountError; LastError likewise."""
+        """Disables an account, which ends its sessions, or enables it.
+
+        Raises:
+            UnknownAccountError: There is no such account.
+            LastError: No operator would be left.
+        """
 
     def invite(self, invitation: Invitation, now: int) -> None:
-        """Keeps an invitation, and forgets those that are over. Times are Unix seconds."""
+        """Stores an account link, and removes expired ones. Times are Unix seconds."""
 
     def invitations(self, now: int) -> list[Invitation]:
-        """Those that can be used still, the first to end first."""
+        """Returns the usable account links, the first to expire first."""
 
     def invitation(self, token_hash: bytes, now: int) -> Invitation | None:
-        """The invitation with this hash, or None if there is none, or it is used up or over. Spends nothing."""
+        """Returns the account link with this hash, or None if it does not exist, is used or has expired. Does not use it up."""
 
     def accept(self, token_hash: bytes, name: str, password_hash: str, now: int) -> None:
-        """Makes the account that an invitation is for, and spends it, in one transaction.
+        """Creates the account of an account link and uses the link up, in one transaction.
 
-        Raises InvitationError where there is none that can be used; ConflictError where an account has this name, which spends nothing.
+        Raises:
+            InvitationError: The link does not exist, is used or has expired.
+            ConflictError: Another account has this name; the link stays usable.
         """
 
     def take_back(self, token_hash: bytes) -> bool:
-        """Ends an invitation that was not used. False if there is none."""
+        """Revokes an unused account link. Returns whether there was one."""

@@ -1,9 +1,8 @@
-"""What any database must do: shelves, each with what belongs together, and a copy of it all.
+"""Storage interface: what every database must implement, in parts, and how it is backed up.
 
-A store holds drafts, published definitions, how surveys are run, perturbed submissions, tallies, invitations, researchers' accounts with
-their roles, keys and webhooks. Of submissions it keeps no order, no time finer than a day, and nothing about where one came from or which
-invitation it had. Every method is safe to call from several threads; what writes raises FullError and UnavailableError, what reads
-UnavailableError.
+A store holds drafts, published definitions, settings, perturbed submissions, tallies, invitations, researchers' accounts with their roles,
+API keys and webhooks. Of submissions it keeps no order, no time finer than a day, no origin and no link to an invitation.
+Every method is safe to call from several threads. Writing raises FullError and UnavailableError, reading UnavailableError.
 """
 
 from __future__ import annotations
@@ -22,25 +21,25 @@ from deniable_server.store.audit import Audit
 from deniable_server.store.drafts import Drafts
 from deniable_server.store.factors import Factors
 from deniable_server.store.life import Life
-from deniable_server.store.people import People
+from deniable_server.store.people import AccountManagement
 from deniable_server.store.roles import Roles
 from deniable_server.store.webhooks import Webhooks
 
 STATES = ("open", "paused", "closed")
-"""What `Published.state` may be."""
+"""The values of `Published.state`."""
 WAIT_SECONDS = 5.0  # for the turn of what is to be written
 ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
-"""The ways of perturbing that are estimated together: by a respondent's device, or by an organisation for its people."""
+"""The modes that are estimated together: records perturbed by a respondent's device, or by an organisation for its people."""
 
 Tell = Callable[[bool | BaseException], None]
-"""Hears once what became of a submission: what `Submissions.add` would have returned or raised. It must not wait, and must not raise."""
+"""Callback with the outcome of a submission: what `Submissions.add` would have returned or raised. It must not block and must not raise."""
 TakeBack = Callable[[], bool]
-"""Whether a submission's turn had not come: then it is not kept, and nobody hears of it."""
+"""Cancels a submission. Returns False if it is already being stored; after True it is not stored, and its callback is not called."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A published survey: its definition never changes; `is_open` and `paused` may. One that is paused is open: people may come later."""
+    """A published survey. Its definition never changes; `is_open` and `paused` may. A paused survey counts as open."""
 
     survey: Survey
     is_open: bool
@@ -49,204 +48,238 @@ class Published:
 
     @property
     def state(self) -> str:
-        """Returns the survey's state, one of STATES: the only words for it in lists, replies, metrics and on pages."""
+        """The survey's state, one of STATES: the only words for it in lists, replies, metrics and on pages."""
         return "paused" if self.paused else "open" if self.is_open else "closed"
 
 
 @dataclass(frozen=True)
 class Heading:
-    """What a list names a published survey by."""
+    """A published survey as lists show it."""
 
     id: str
     title: str
     is_open: bool
     published_on: str  # a day, YYYY-MM-DD
     translated: tuple[str, ...] = ()
-    """The title in other languages, as far as it is translated."""
+    """The title in the other languages that have one."""
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """Returns the title in every language."""
+        """The title in every language."""
         return (self.title, *self.translated)
 
 
 class Surveys(Protocol):
-    """The shelf of definitions."""
+    """Storage interface for published definitions."""
 
     def publish(self, survey: Survey, owner: str | None = None) -> bool:
-        """Publishes a survey, which this account owns from then on; or nobody, and so the operators (`Roles`).
+        """Publishes a survey.
 
-        False if exactly this one was published before. Raises ConflictError for other bytes under its id, where `owner` has no role in
-        what was published before, for an id that looks like another survey's (`looks_like`), and for one that begins with `PREVIEW`:
-        those are tried, never published; UnknownAccountError.
+        Args:
+            survey: The survey.
+            owner: The account that owns it from then on; None for the operators (`Roles`).
+
+        Returns:
+            False if exactly this survey was published before.
+
+        Raises:
+            ConflictError: Its id belongs to another definition or to a survey in which `owner` has no role, looks like another
+                survey's id (`looks_like`), or begins with `PREVIEW`.
+            UnknownAccountError: There is no such account.
         """
 
     def looks_like(self, survey_id: str) -> str | None:
-        """Returns the id of a published survey that this id looks like, but for itself; None where there is none."""
+        """Returns the id of another published survey that this id looks like, or None."""
 
     def published(self, survey_id: str) -> Published:
-        """A published survey. Raises UnknownSurveyError."""
+        """Returns a published survey. Raises UnknownSurveyError."""
 
     def all(self) -> list[Published]:
-        """All published surveys, by id."""
+        """Returns all published surveys, sorted by id."""
 
     def headings(self) -> list[Heading]:
-        """The same as a list names them: in a fraction of the time, since no question is read."""
+        """Returns all published surveys as lists show them, in a fraction of the time of `all`, since no question is parsed."""
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
-        """Opens or closes a survey for submissions; closing counts all that waits.
+        """Opens or closes a survey for submissions. Closing it counts all waiting submissions.
 
-        Opening one again forgets when it was to close, and that it was archived. Raises UnknownSurveyError, and ClosedError where its
-        records were deleted.
+        Reopening it clears its closing conditions, and unarchives it.
+
+        Raises:
+            UnknownSurveyError: There is no such survey.
+            ClosedError: Its records were deleted, so it cannot be reopened.
         """
 
     def pause(self, survey_id: str, paused: bool) -> None:
-        """Stops taking submissions for a while, or goes on. What waits goes on waiting: whoever pauses again and again sees nothing of it.
+        """Pauses or resumes a survey. Waiting submissions keep waiting, so repeated pauses reveal nothing about them.
 
-        Raises UnknownSurveyError, ClosedError.
+        Raises:
+            UnknownSurveyError: There is no such survey.
+            ClosedError: It is closed.
         """
 
 
 class Submissions(Protocol):
-    """The shelf of perturbed records and their tallies. Everything here raises UnknownSurveyError for a survey that is not published."""
+    """Storage interface for perturbed records and their tallies. Every method raises UnknownSurveyError if the survey is not published."""
 
     def add(self, survey_id: str, submission: Submission) -> bool:
-        """Keeps a submission that its `check` let pass; when it returns, the submission survives a power cut.
+        """Stores a submission that its `check` accepted; when this returns, the submission survives a power cut.
 
-        It waits, sealed, until it is of a batch that is counted while another one stays behind, or the survey is closed. One that is
-        a whole batch is counted at once. False if exactly this one was kept before. Its invitation, if it has one, is used up in the
-        same transaction, and marked as spent with a batch of codes; what is refused or repeated spends nothing. Raises
-        UnknownSurveyError, ClosedError, PausedError, ConflictError, InvitationError, in this order: nothing looks at a code but what
-        spends it, so that whoever has the list of codes cannot ask.
+        It waits, encrypted, until its batch is counted while another batch stays behind, or until the survey closes. A submission as
+        large as a batch is counted at once. Its invitation code, if any, is used up in the same transaction, and marked as spent
+        together with a batch of codes. A refused or repeated submission spends nothing. The code is checked last, and only by the
+        submission that spends it, so that nobody can probe a list of codes.
+
+        Returns:
+            False if exactly this submission was stored before.
+
+        Raises:
+            UnknownSurveyError, ClosedError, PausedError, ConflictError, InvitationError: It is refused; checked in this order.
         """
 
     def adding(self, survey_id: str, submission: Submission, tell: Tell) -> TakeBack:
-        """The same for one record, without waiting: `tell` hears what `add` returns or raises once it does, in another thread perhaps.
+        """Stores one record without blocking. `tell` receives the result of `add` when it is known, perhaps in another thread.
 
-        Whoever waits no longer, for WAIT_SECONDS say, takes it back.
+        Returns:
+            A function that cancels the submission, for a caller that stops waiting, after WAIT_SECONDS for example.
         """
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
-        """Erases a submission, in a closed survey too; the same if it is not there.
+        """Erases a submission, of a closed survey too; does nothing if it is not stored.
 
-        It leaves the counts with the next records that come, or with a batch of others that leave, of a closed survey at once. Its id
-        stays, so that the same submission is refused if it comes later. Ids that were not there stay up to a number that the database
-        limits for each survey.
+        It leaves the counts together with the next records that arrive, or with a batch of other withdrawals; for a closed survey
+        at once. Its id is remembered, so that the same submission is refused later.
+        Unknown ids are remembered up to a limit for each survey.
         """
 
     def withdraw_all(self, submission_ids: Collection[bytes]) -> int:
-        """Erases submissions that were withdrawn after a backup was made, of whatever survey, and refuses all of these ids from then on.
+        """Erases submissions of any survey that were withdrawn after a backup was made, and refuses their ids from then on.
 
-        Returns how many there were.
+        Returns:
+            How many of them were stored.
         """
 
     def counts(self, survey_id: str) -> Mapping[Part, int]:
-        """How many records are counted, for each part that has some. Costs the same however many questions there are."""
+        """Returns the number of counted records of each part that has any. The cost does not depend on the number of questions."""
 
     def tally(self, survey_id: str, parts: Collection[Part]) -> Tally:
-        """The tally of all that is counted of some parts, added up; empty where they have nothing. Never waits for whoever writes."""
+        """Returns the sum of the tallies of some parts, empty if they have no records. Does not wait for writers."""
 
     def recount(self, survey_id: str, parts: Collection[Part]) -> Tally:
-        """The same tally, counted anew from every report that is kept, and from those that are erased and still to leave the counts."""
+        """Recomputes the same tally from every stored record, including erased ones that have not left the counts yet."""
 
     def reports(self, survey_id: str, part: Part) -> Iterator[bytes]:
-        """The counted records of a part, whole ones back to back, some at a time and in no order; all of one state of the database.
+        """Yields the counted records of a part in chunks of whole records, in no order, from one snapshot of the database.
 
-        They are those that `tally` counts: a record that was withdrawn leaves both at the same time. So it does not leave at the moment
-        when it is withdrawn. But whoever reads before and after it leaves sees which one it was, perturbed as it is; and whoever may
-        submit can make it leave at once, with a bulk of their own.
+        They are the records that `tally` counts: a withdrawn record leaves both at the same time, not at the moment of withdrawal.
+        A reader who compares the records before and after sees which perturbed record left; and someone who may submit can
+        force it to leave at once with a bulk submission.
         """
 
     def reports_by_part(self, survey_id: str, parts: Collection[Part]) -> Iterator[tuple[Part, Iterator[bytes]]]:
-        """Yields the records of several parts, as `reports` does, all of one state of the database.
+        """Yields the records of several parts as `reports` does, all from one snapshot of the database.
 
-        A part without records is left out. The records of one part must be read before the next part is asked for. The cost grows with
-        the parts that are asked for, not with their square: what waits is opened once for all of them.
+        Parts without records are left out. Read the records of one part before you request the next part. The cost is linear in the
+        number of parts, since the waiting records are decrypted once for all of them.
         """
 
 
 class Access(Protocol):
-    """The shelf of invitations: hashes of their codes (`access_codes.invitation_hash`), and marks of those that are spent."""
+    """Storage interface for invitations: hashes of their codes (`access_codes.invitation_hash`), and which of them are spent."""
 
     def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:
-        """Keeps the hashes of new invitations. Raises UnknownSurveyError."""
+        """Stores the hashes of new invitation codes. Raises UnknownSurveyError."""
 
     def invitations(self, survey_id: str) -> tuple[int, int]:
-        """How many invitations a survey has, and how many of them are spent, as far as their records are counted."""
+        """Returns the number of invitations of a survey, and of those that are spent, as far as their records are counted."""
 
     def used(self) -> list[tuple[str, bytes]]:
-        """All codes that were used, each with its survey: those marked as spent, and those whose records wait. For a restore only."""
+        """Returns all used codes with their surveys: spent ones, and codes of waiting submissions. For a restore only."""
 
     def spend(self, codes: Collection[tuple[str, bytes]]) -> int:
-        """Marks codes that were spent after a backup was made, each with its survey. Returns how many were not marked yet."""
+        """Marks codes that were spent after a backup was made. Returns how many were not marked yet."""
 
     def usable(self, survey_id: str, code_hash: bytes) -> bool:
-        """Whether a code is one of the survey's and not marked as spent. Spends nothing. Raises UnknownSurveyError.
+        """Returns whether a code belongs to the survey and is not marked as spent, without spending it. Raises UnknownSurveyError.
 
-        The marks change with a whole batch: a code whose record still waits counts as usable here, and is refused when it is sent again.
-        Otherwise whoever has the list of codes could ask every minute and see when each person answered.
+        Marks change with a whole batch: the code of a waiting submission counts as usable here, but is refused when it is sent again.
+        Otherwise, someone with the list of codes could poll and see when each person answered.
         """
 
 
 class Store(Protocol):
-    """The whole contract of a database."""
+    """The whole interface of a store."""
 
     @property
-    def surveys(self) -> Surveys: ...
+    def surveys(self) -> Surveys:
+        """Published definitions."""
 
     @property
-    def submissions(self) -> Submissions: ...
+    def submissions(self) -> Submissions:
+        """Perturbed records and their tallies."""
 
     @property
-    def access(self) -> Access: ...
+    def access(self) -> Access:
+        """Invitation codes."""
 
     @property
-    def accounts(self) -> Accounts: ...
+    def accounts(self) -> Accounts:
+        """Accounts, sessions and API keys."""
 
     @property
-    def people(self) -> People: ...
+    def people(self) -> AccountManagement:
+        """Accounts as operators manage them."""
 
     @property
-    def roles(self) -> Roles: ...
+    def roles(self) -> Roles:
+        """Accounts' roles in surveys."""
 
     @property
-    def factors(self) -> Factors: ...
+    def factors(self) -> Factors:
+        """Second factors."""
 
     @property
-    def audit(self) -> Audit: ...
+    def audit(self) -> Audit:
+        """The audit log."""
 
     @property
-    def life(self) -> Life: ...
+    def life(self) -> Life:
+        """Settings and growth of surveys."""
 
     @property
-    def drafts(self) -> Drafts: ...
+    def drafts(self) -> Drafts:
+        """Drafts of surveys."""
 
     @property
-    def webhooks(self) -> Webhooks: ...
+    def webhooks(self) -> Webhooks:
+        """Webhooks and their waiting messages."""
 
     def backup(self, target: Path) -> None:
-        """Copies the database to a new file while it is used, without its key.
+        """Copies the database to a new file while it is in use, without its key.
 
-        Raises FileExistsError, OSError, FullError, UnavailableError.
+        Raises:
+            FileExistsError: The file exists.
+            OSError: The file cannot be written.
+            FullError, UnavailableError: The database cannot be copied now.
         """
 
     def trouble(self) -> str | None:
-        """What keeps the database from its work now, in one line for the server's log; None where nothing does."""
+        """Returns what prevents the database from working now, in one line for the server's log; None if it works."""
 
     def rewrite(self) -> None:
-        """Writes everything anew, so that no order shows in what is stored and nothing that was erased is left."""
+        """Rewrites the whole database, so that stored rows show no order and no erased data is left."""
 
     def close(self) -> None:
-        """Writes what waits and lets go of the database."""
+        """Commits the queued jobs and closes the database."""
 
 
 def estimated(survey: Survey, group: str | None = None) -> list[Part]:
-    """The parts that are estimated together: of one group, or of all the survey's groups."""
+    """Returns the parts that are estimated together: of one group, or of all groups of the survey."""
     return [Part(label, mode) for label in _labels(survey, group) for mode in ESTIMATED]
 
 
 def by_hand(survey: Survey, group: str | None = None) -> list[Part]:
-    """The parts of those who answered with real coins: of one group, or of all the survey's groups."""
+    """Returns the parts of respondents who tossed real coins: of one group, or of all groups of the survey."""
     return [Part(label, "by_hand") for label in _labels(survey, group)]
 
 

@@ -1,4 +1,4 @@
-"""Reserved database connections: a thread that serves respondents says so once, and shares its connections with no other work."""
+"""Reserved database connections: threads that serve respondents share their connections with no other work."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _thread = threading.local()
 
 
 def reserve() -> None:
-    """Reserves connections for this thread, which serves respondents and nothing else."""
+    """Reserves connections for this thread, which serves respondents only."""
     _thread.reserved = True
 
 
 def is_reserved() -> bool:
-    """Whether this thread serves respondents."""
+    """Returns whether this thread serves respondents."""
     return getattr(_thread, "reserved", False)

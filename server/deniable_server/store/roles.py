@@ -1,4 +1,4 @@
-"""Who may do what with which survey; and what any database must do for it."""
+"""Roles of accounts in surveys: data types and storage interface."""
 
 from __future__ import annotations
 
@@ -7,51 +7,58 @@ from typing import Protocol
 
 
 class Role(IntEnum):
-    """What an account may do with one survey. Each role may do what those below it may."""
+    """An account's role in one survey. Each role includes the rights of the lower ones."""
 
     VIEWER = 1
-    """Sees its questions, plan and results."""
+    """Sees the questions, the plan and the results."""
     ANALYST = 2
-    """Takes the perturbed records away."""
+    """Downloads the perturbed records."""
     EDITOR = 3
-    """Invites people, and pauses it."""
+    """Invites people, and pauses the survey."""
     OWNER = 4
-    """Sets how it is run, closes it, deletes its records, makes keys for it, and says who has which role."""
+    """Changes settings, closes the survey, deletes its records, makes API keys for it, and assigns roles."""
 
     @property
     def word(self) -> str:
-        """The role as people read and write it."""
+        """The role's name in lower case, as people read and write it."""
         return self.name.lower()
 
     @classmethod
     def of(cls, word: str) -> Role:
-        """The role with this word. Raises ValueError naming all of them."""
+        """Returns the role with this name. Raises ValueError, listing all of them."""
         for role in cls:
             if role.word == word:
                 return role
-        raise ValueError(f"a role must be {', '.join(role.word for role in reversed(cls))}")
+        raise ValueError(f"role must be one of {', '.join(role.word for role in reversed(cls))}")
 
 
 class Roles(Protocol):
-    """The shelf of roles. A survey that nobody owns is the operators': each of them counts as its owner, so that nobody is locked out.
+    """Storage interface for roles. Each operator counts as an owner of a survey that has no owner, so that no survey is locked.
 
-    Every method is safe to call from several threads; what writes raises FullError, UnavailableError; what reads UnavailableError.
+    Every method is safe to call from several threads. Writing raises FullError and UnavailableError, reading UnavailableError.
     """
 
     def role(self, user: str, survey_id: str) -> Role:
-        """The role of an account in a survey. Raises UnknownSurveyError where it has none, as where there is no such survey."""
+        """Returns an account's role in a survey. Raises UnknownSurveyError if it has none, or there is no such survey."""
 
     def seen_by(self, user: str) -> dict[str, Role]:
-        """The ids of all surveys in which an account has a role, sorted, each with the role."""
+        """Returns an account's roles by survey id, sorted."""
 
     def members(self, survey_id: str) -> dict[str, Role]:
-        """The accounts that were given a role in a survey, sorted, each with the role. Raises UnknownSurveyError."""
+        """Returns the roles that accounts were given in a survey, by account, sorted. Raises UnknownSurveyError."""
 
     def grant(self, survey_id: str, user: str, role: Role) -> None:
-        """Gives an account a role in place of the one it has, if any.
+        """Gives an account a role, in place of the one that it has.
 
-        Raises UnknownSurveyError, UnknownAccountError; LastError where nobody else would own the survey.
+        Raises:
+            UnknownSurveyError, UnknownAccountError: There is no such survey or account.
+            LastError: The survey would have no owner.
         """
 
     def revoke(self, survey_id: str, user: str) -> bool:
-        """Takes the role of an account away. False if it has none. Raises UnknownSurveyError; LastError for the only owner."""
+        """Removes an account's role in a survey. Returns whether it had one.
+
+        Raises:
+            UnknownSurveyError: There is no such survey.
+            LastError: The account is the survey's only owner.
+        """

@@ -1,4 +1,4 @@
-"""Addresses that are told of a survey by themselves, what waits to be told; and what any database must do for it."""
+"""Webhooks of surveys and their waiting messages: data types and storage interface."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Protocol
 
 EVENTS = {
     "survey.closed": "the survey was closed",
-    "precision.reached": "it is as precise as was wanted",
-    "count.daily": "how many records are counted, on days on which three or more came",
+    "precision.reached": "the target precision was reached",
+    "count.daily": "the number of counted records, on days on which three or more were added",
 }
-"""What a webhook may be told."""
+"""The events that a webhook can subscribe to."""
 
 MOST = 10
-"""Webhooks of one survey, at most."""
+"""The most webhooks of one survey."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the receiver of a webhook knows: whether the survey is open, whether it is as precise as was wanted, and how many records."""
+class ReceiverState:
+    """State known to a webhook's receiver: whether the survey is open and its target precision reached, and the number of records."""
 
     is_open: bool
     reached: bool
@@ -28,7 +28,16 @@ class Told:
 
 @dataclass(frozen=True)
 class Webhook:
-    """url: may have a secret of the receiver's, so it is in no repr. failing_since: the day since which nothing arrived, if so."""
+    """A URL that receives events of a survey.
+
+    Attributes:
+        id: Its id.
+        survey: The survey's id.
+        url: The address. It may contain a secret of the receiver's, so no repr shows it.
+        events: The subscribed EVENTS.
+        made_on: The day on which it was added.
+        failing_since: The day since which nothing was delivered; None if the last delivery succeeded.
+    """
 
     id: str
     survey: str
@@ -40,7 +49,7 @@ class Webhook:
 
 @dataclass(frozen=True)
 class Message:
-    """What waits to be told. tries: how often it was sent; due: when it is to be sent next, in Unix seconds."""
+    """A queued message. `tries` is how often it was sent; `due` is when to send it next, in Unix seconds."""
 
     id: str
     webhook: str
@@ -50,38 +59,48 @@ class Message:
 
 
 class Webhooks(Protocol):
-    """The shelf of webhooks. What their receivers are told is kept with them, so that nothing is told twice.
+    """Storage interface for webhooks. It also stores what each receiver knows, so that no event is sent twice.
 
-    Every method is safe to call from several threads and processes; what writes raises FullError, UnavailableError; what reads
-    UnavailableError.
+    Every method is safe to call from several threads and processes.
+    Writing raises FullError and UnavailableError, reading UnavailableError.
     """
 
-    def add(self, webhook: Webhook, secret: bytes, told: Told) -> None:
-        """Keeps a webhook; its secret sealed with the server's key. Raises UnknownSurveyError, ConflictError above MOST of a survey."""
+    def add(self, webhook: Webhook, secret: bytes, receiver: ReceiverState) -> None:
+        """Stores a webhook and its secret, encrypted with the server's key.
+
+        Raises:
+            UnknownSurveyError: There is no such survey.
+            ConflictError: The survey already has MOST webhooks.
+        """
 
     def of_survey(self, survey_id: str) -> list[Webhook]:
-        """The webhooks of a survey, by id."""
+        """Returns the webhooks of a survey, sorted by id."""
 
-    def all(self) -> list[tuple[Webhook, Told]]:
-        """All webhooks by id, each with what its receiver knows."""
+    def all(self) -> list[tuple[Webhook, ReceiverState]]:
+        """Returns all webhooks, sorted by id, each with what its receiver knows."""
 
     def secret(self, webhook_id: str) -> bytes | None:
-        """The secret of a webhook, or None if there is no such webhook."""
+        """Returns the secret of a webhook, or None if there is no such webhook."""
 
     def remove(self, survey_id: str, webhook_id: str) -> bool:
-        """Removes a webhook of a survey, and what waits for it. False if there is none."""
+        """Removes a webhook of a survey and its queued messages. Returns whether there was one."""
 
-    def tell(self, webhook_id: str, before: Told, now: Told, messages: Sequence[Message]) -> bool:
-        """Keeps messages, and that their receiver knows them, in one transaction.
+    def tell(self, webhook_id: str, before: ReceiverState, now: ReceiverState, messages: Sequence[Message]) -> bool:
+        """Queues messages and stores what their receiver will know, in one transaction.
 
-        False, and nothing is kept, if the receiver knew something else than `before`: another process was faster.
+        Returns:
+            False, with nothing stored, if the receiver knew something other than `before`: another process was faster.
         """
 
     def waiting(self) -> list[Message]:
-        """All messages that wait, the first to be sent first."""
+        """Returns all queued messages, the first due first."""
 
     def attempt(self, message: Message, due: int) -> bool:
-        """Before a message is sent: it has one try more, and is due again then. False if another process sends it, or it is gone."""
+        """Reserves a message before it is sent: counts the attempt, and sets when it is due again.
+
+        Returns:
+            False if another process sends it, or it is gone.
+        """
 
     def settle(self, message: Message, *, arrived: bool, last: bool, day: str) -> None:
-        """After it was sent: forgets it where it arrived or was tried for the last time, and notes since which day nothing arrives."""
+        """Removes a message that arrived or had its last attempt, and updates since which day deliveries fail."""

@@ -1,4 +1,4 @@
-"""The files that pages load: read once when the server starts, so that what is served is what the integrity hashes are of."""
+"""Static assets: the files that pages load, read once when the server starts, so that they match their integrity hashes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STYLE_COMMENT = re.compile(r"""("[^"\n]*"|'[^'\n]*')|[ \t]*/\*.*?\*/""", re.DOT
 
 @dataclass(frozen=True)
 class Asset:
-    """A file that pages load: its bytes, the same compressed, and what the browser checks the bytes against."""
+    """A file that pages load: its bytes, the compressed bytes, and the integrity hash by which the browser checks it."""
 
     body: bytes
     compressed: bytes
@@ -32,22 +32,22 @@ class Asset:
     mimetype: str
 
     def response(self) -> Response:
-        """The reply that has it, for the request at hand. It carries no mark by which a browser could be known again."""
+        """Returns the reply with this file. It sets no ETag or cookie by which a browser could be recognised."""
         return negotiated(Response(self.body, mimetype=self.mimetype), self.compressed)
 
 
 def load(folder: Path, suffix: str) -> dict[str, Asset]:
-    """The files of a folder, and of folders in it, that end in `suffix`, by their path from there. Style sheets go without comments."""
+    """Returns the files of a folder and its subfolders that end in `suffix`, by relative path. Style sheets lose their comments."""
     served = plain_style if suffix == ".css" else bytes
     return {file.relative_to(folder).as_posix(): asset(served(file.read_bytes()), suffix) for file in sorted(folder.rglob(f"*{suffix}"))}
 
 
 def plain_style(style: bytes) -> bytes:
     """Returns a style sheet without its comments, which are for those who write it."""
-    return _STYLE_COMMENT.sub(lambda found: found[1] or "", style.decode()).encode()
+    return _STYLE_COMMENT.sub(lambda match: match[1] or "", style.decode()).encode()
 
 
 def asset(body: bytes, suffix: str) -> Asset:
-    """A file of this content, whose name ends in `suffix`."""
+    """Returns an asset with this content, whose name ends in `suffix`."""
     integrity = "sha384-" + base64.b64encode(hashlib.sha384(body).digest()).decode()
     return Asset(body, gzipped(body), integrity, _MIME[suffix])

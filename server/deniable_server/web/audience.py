@@ -1,6 +1,6 @@
-"""Whom routes are for. Each blueprint says it once, and each route of a survey the least role; who has to know reads it here.
+"""Authorization: each blueprint declares its audience, and each survey route the permission, its least role.
 
-What nobody declared is closed: a route without an audience to everybody, a route of a survey without a role to all but its owners.
+Undeclared routes are closed: without an audience to everyone, without a role to all but the survey's owners.
 """
 
 from __future__ import annotations
@@ -24,10 +24,14 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Audience:
-    """login: only a researcher who is logged in may come. forms: the browser may send the pages' forms, to this server only.
+    """The people who may use a route, and the protection of its forms.
 
-    csrf: what is sent needs the token of a session, and replies may set its cookie. translated: texts are in the language that the
-    browser asks for, and else in English. operator: only an operator may come.
+    Attributes:
+        login: Only logged-in researchers are admitted.
+        forms: The browser may send the pages' forms, to this server only.
+        csrf: Requests that send data need the session's CSRF token, and replies may set its cookie.
+        translated: Texts are in the language that the browser requests, by default English.
+        operator: Only operators are admitted.
     """
 
     login: bool
@@ -38,14 +42,14 @@ class Audience:
 
 
 NOBODY = Audience(login=True, forms=False, csrf=False, translated=True)
-"""For what has no audience; also that of a page that is not there, which is told in the language of whoever asked for it."""
+"""The default for undeclared routes and 404 pages, which are in the reader's language."""
 ASTRAY = Audience(login=True, forms=True, csrf=True, translated=False)
-"""That of a page that is not there, below researchers' addresses."""
+"""The audience of 404 pages below researchers' addresses."""
 _LEAST: dict[Callable[..., Any] | None, Role] = {}
 
 
 class Routes(Blueprint):
-    """A blueprint whose routes have one audience, and one lane where a view declares no other."""
+    """A blueprint whose routes have one audience, and one lane unless a view declares another."""
 
     def __init__(self, name: str, import_name: str, audience: Audience, lane: Lane = Lane.RESEARCHERS, **options: Any) -> None:
         super().__init__(name, import_name, **options)
@@ -53,7 +57,7 @@ class Routes(Blueprint):
 
 
 def least(role: Role) -> Callable[[View], View]:
-    """Says that the view of a survey, `survey_id` in its address, is for whoever has this role in it, or a higher one."""
+    """Requires a role, or a higher one, in the survey that is `survey_id` in the view's address."""
 
     def mark(view: View) -> View:
         _LEAST[view] = role
@@ -63,13 +67,13 @@ def least(role: Role) -> Callable[[View], View]:
 
 
 def least_role(endpoint: str) -> Role:
-    """The least role for the route of a survey."""
+    """Returns the least role for a survey route."""
     return _LEAST.get(current_app.view_functions.get(endpoint), Role.OWNER)
 
 
 @dataclass(frozen=True)
 class Return:
-    """What somebody gets in place of the door who was logged in before. known: whether it is one of those; page: what they get."""
+    """The reply that replaces the login page when a session has just ended. `known` says whether it applies; `page` makes it."""
 
     known: Callable[[], bool]
     page: Callable[[], Response]
@@ -80,8 +84,8 @@ class Entrance:
     """How requests for researchers' pages are admitted.
 
     Attributes:
-        user: Returns the name of the researcher who is logged in, or None.
-        back: What people get who were logged in before.
+        user: Returns the name of the logged-in researcher, or None.
+        back: The reply for people whose session has just ended.
     """
 
     user: Callable[[], str | None]
@@ -97,10 +101,13 @@ def register_blueprints(app: Flask, *blueprints: Routes) -> None:
 
 
 def register(app: Flask, user: Callable[[], str | None], door: str, back: Return) -> None:
-    """Closes what is not declared open. user: gives the name of whoever is logged in; door: the endpoint to send others to.
+    """Closes all routes that are not declared open. Templates get `may_open` and `may_do`.
 
-    back: for those who are to get something else.
-    Templates get `may_open` and `may_do`.
+    Args:
+        app: The application.
+        user: Returns the name of the logged-in researcher, or None.
+        door: The endpoint of the login page.
+        back: The reply for people whose session has just ended.
     """
 
     def admit() -> Response | None:
@@ -110,7 +117,7 @@ def register(app: Flask, user: Callable[[], str | None], door: str, back: Return
                 _ask_operator()
             return None  # there is no such page, which is said in its turn
         if _declared() is None:
-            abort(403, "this page is closed: nothing says whom it is for")
+            abort(403, "this page is closed: no audience is declared for it")
         if not let_in():
             return back.page() if back.known() else redirect(_to(door))
         _ask_role()
@@ -124,14 +131,14 @@ def register(app: Flask, user: Callable[[], str | None], door: str, back: Return
 
 
 def _to(door: str) -> str:
-    """The address of the door, which leads back; `unread` where something was sent, which has to be sent again."""
+    """Returns the address of the login page, which leads back; with `unread` if a form was sent, which must be sent again."""
     if request.method in ("GET", "HEAD"):
         return url_for(door, next=request.path)
     return url_for(door, next=_readable(request.path), unread=1)
 
 
 def _readable(path: str) -> str:
-    """The path itself where it can be read, else the nearest above it that can: many addresses only take forms."""
+    """Returns the path if it can be read, otherwise the nearest readable one above it, since many addresses accept forms only."""
     bound = current_app.url_map.bind("")
     while path and "GET" not in bound.allowed_methods(path):
         path = path.rpartition("/")[0]
@@ -139,7 +146,7 @@ def _readable(path: str) -> str:
 
 
 def let_in() -> bool:
-    """Whether whoever sent the current request may come to where it goes; `g.user` is the name of a researcher from then on."""
+    """Returns whether the current request is admitted; then `g.user` is the researcher's name."""
     if not current_audience().login:
         return True
     g.user = current_services().get(Entrance).user()
@@ -147,14 +154,15 @@ def let_in() -> bool:
 
 
 def known() -> bool:
-    """Whether whoever sent it is let in, or gets what they sent back."""
+    """Returns whether the request is admitted, or its session has just ended."""
     return let_in() or bool(current_services().get(Entrance).back.known())
 
 
 def _ask_role() -> None:
-    """Aborts for whoever is logged in and has no right to come here; `g.role` is the role in the survey that it is about, else None.
+    """Aborts unless the researcher may use the route; sets `g.role` to the role in its survey, or None.
 
-    Raises UnknownSurveyError where there is no role: who sees nothing of a survey does not learn that it is there.
+    Raises:
+        UnknownSurveyError: The researcher has no role in the survey. The error does not reveal whether it exists.
     """
     audience, survey_id = current_audience(), (request.view_args or {}).get("survey_id")
     g.role = None
@@ -176,7 +184,7 @@ def _ask_operator() -> None:
 
 
 def may_open(address: str) -> bool:
-    """Whether the researcher of the current request may open an address of the survey that it is about."""
+    """Returns whether the current researcher may open an address of the current survey."""
     try:
         endpoint = _endpoint(address.partition("?")[0])
     except HTTPException:
@@ -185,35 +193,35 @@ def may_open(address: str) -> bool:
 
 
 def may_do(endpoint: str, survey_id: str | None = None) -> bool:
-    """Whether the researcher of the current request may go to an endpoint of the survey that it is about, or of another one.
+    """Returns whether the current researcher may use an endpoint of the current survey, or of `survey_id`.
 
-    survey_id: one of those that `seen_headings` has named.
+    `survey_id` must be one that `seen_headings` has returned.
     """
     role = g.get("role") if survey_id is None else g.seen[survey_id]
     return role is not None and role >= least_role(endpoint)
 
 
 def _endpoint(path: str) -> str:
-    """The endpoint of a path: that of reading it where it can be read. Raises HTTPException where there is none."""
+    """Returns the endpoint of a path, preferably for reading. Raises HTTPException if there is none."""
     bound = current_app.url_map.bind("")
     allowed = sorted(bound.allowed_methods(path))
     return str(bound.match(path, method="GET" if "GET" in allowed else next(iter(allowed), "GET"))[0])
 
 
 def seen_surveys() -> list[Published]:
-    """The published surveys in which the researcher of the current request has a role, by id."""
-    seen = current_store().roles.seen_by(g.get("user") or "")
-    return [published for published in current_store().surveys.all() if published.survey.id in seen]
+    """Returns the published surveys in which the current researcher has a role, sorted by id."""
+    roles = current_store().roles.seen_by(g.get("user") or "")
+    return [published for published in current_store().surveys.all() if published.survey.id in roles]
 
 
 def seen_headings() -> list[Heading]:
-    """The same surveys as a list names them."""
-    seen = g.seen = current_store().roles.seen_by(g.get("user") or "")
-    return [heading for heading in current_store().surveys.headings() if heading.id in seen]
+    """Returns the same surveys as lists show them."""
+    roles = g.seen = current_store().roles.seen_by(g.get("user") or "")
+    return [heading for heading in current_store().surveys.headings() if heading.id in roles]
 
 
 def current_audience() -> Audience:
-    """The audience of the route that the current request is for."""
+    """Returns the audience of the current request's route."""
     return _declared() or (ASTRAY if request.endpoint is None and request.path.startswith("/manage/") else NOBODY)
 
 

@@ -1,8 +1,8 @@
-"""Replies that shrink on their way: only those in which nothing is secret.
+"""Compression of replies that contain no secret.
 
-The length of a compressed reply says something about what it holds, which matters where a secret stands beside text that a
-stranger can choose. So a view is compressed only if it says so: the respondents' pages, the definition, modules and style
-sheets are the same for everybody. Researchers' pages, forms with a code in them and the replies to submissions are not.
+The length of a compressed reply reveals something about its content, which matters if a secret is next to text that a
+stranger can choose (BREACH). So a view is compressed only if it is marked: respondents' pages, definitions, modules and style
+sheets are the same for everyone. Researchers' pages, forms with a code in them and the replies to submissions are not.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ P = ParamSpec("P")
 
 
 def gzipped(body: bytes) -> bytes:
-    """The same bytes give the same bytes: no name and no time is in them."""
+    """Compresses bytes reproducibly: without a name or a time."""
     return gzip.compress(body, compresslevel=9, mtime=0)
 
 
 def compressed(view: Callable[P, ResponseReturnValue]) -> Callable[P, Response]:
-    """Marks a view whose replies are no secret, and compresses them for clients that accept it."""
+    """Marks a view whose replies contain no secret, and compresses them for clients that accept it."""
 
     @wraps(view)
     def smaller(*args: P.args, **kwargs: P.kwargs) -> Response:
@@ -35,7 +35,7 @@ def compressed(view: Callable[P, ResponseReturnValue]) -> Callable[P, Response]:
 
 
 def negotiated(response: Response, shorter: bytes) -> Response:
-    """The response with the shorter body, if the client of this request can read that; caches are told that it depends on the client."""
+    """Replaces a reply's body by the shorter one if the client accepts it, and tells caches that it depends on the client."""
     response.vary.add("Accept-Encoding")
     if request.accept_encodings.quality("gzip") > 0:
         response.set_data(shorter)

@@ -1,4 +1,4 @@
-"""What a failed request is told: the rule that was broken, or an id under which the log has the rest."""
+"""Error replies: the rule that was broken, or an id under which the log has the details."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from deniable_server.store.errors import (
 )
 from deniable_server.web.audience import current_audience
 from deniable_server.web.offload import GoneError, TooMuchError
-from deniable_server.web.rate_limiter import TooManyError
+from deniable_server.web.rate_limiter import RateLimitError
 
 
 class WithheldError(EstimateError):
-    """There are records, but fewer than those from which on whoever runs the survey wants estimates to be shown."""
+    """There are records, but fewer than the survey's owner wants before estimates are shown."""
 
 
 class DigestError(DeniableError):
-    """A submission is of another definition than the published one."""
+    """A submission is for another definition than the published one."""
 
 
 _STATUS: dict[type[StoreError], tuple[int, str]] = {
@@ -58,7 +58,7 @@ _FOR_PROGRAMS = ("/healthz", "/readyz")
 
 
 def register(app: Flask) -> None:
-    """Handles the errors of every route."""
+    """Registers the error handlers of all routes."""
     app.register_error_handler(SubmissionError, lambda error: reply(400, error.rule, str(error)))
     app.register_error_handler(DigestError, lambda error: reply(409, "digest", str(error)))
     app.register_error_handler(WithheldError, lambda error: reply(403, "withheld", str(error)))
@@ -66,23 +66,23 @@ def register(app: Flask) -> None:
     app.register_error_handler(GoneError, lambda error: reply(499, "gone", "nobody waits for this any more"))
     app.register_error_handler(EstimateError, lambda error: reply(400, "estimate", str(error)))
     app.register_error_handler(StoreError, _store_error)
-    app.register_error_handler(TooManyError, _too_many)
+    app.register_error_handler(RateLimitError, _too_many)
     app.register_error_handler(CSRFError, out_of_date)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _unexpected)
 
 
 def reply(status: int, rule: str, message: str) -> Response:
-    """An error, as a problem in JSON for machines (RFC 9457) and as a page for people."""
+    """Returns an error as a JSON problem for programs (RFC 9457) or as a page for people."""
     if request.path.startswith("/api/") or request.path in _FOR_PROGRAMS:
         response = jsonify(type="about:blank", title=HTTP_STATUS_CODES.get(status, "Error"), status=status, rule=rule, detail=message)
         response.mimetype = "application/problem+json"
     else:
-        said = {"status": status, "rule": rule, "message": message}
+        problem_fields = {"status": status, "rule": rule, "message": message}
         if current_audience().csrf:
-            page = render_template("pages/error.html", **said, user=g.get("user"), operator=g.get("operator", False))
+            page = render_template("pages/error.html", **problem_fields, user=g.get("user"), operator=g.get("operator", False))
         else:
-            page = render_template("error.html", **said)
+            page = render_template("error.html", **problem_fields)
         response = make_response(page)
     response.status_code = status
     if status == 503:
@@ -91,7 +91,7 @@ def reply(status: int, rule: str, message: str) -> Response:
 
 
 def status_of(error: StoreError) -> tuple[int, str]:
-    """The HTTP status of what a store refuses, and its rule in one word."""
+    """Returns the HTTP status of a store's error, and its rule in one word."""
     return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
 
 
@@ -100,19 +100,19 @@ def _store_error(error: StoreError) -> Response:
     return reply(status, rule, str(error))
 
 
-def _too_many(error: TooManyError) -> Response:
+def _too_many(error: RateLimitError) -> Response:
     response = reply(429, "later", str(error))
     response.retry_after = error.seconds
     return response
 
 
 def out_of_date(_: CSRFError) -> Response:
-    """A form without the token of this visit."""
+    """Returns the reply to a form without a valid CSRF token."""
     return reply(400, "out of date", without_token())
 
 
 def without_token() -> str:
-    """Why a form has no token of this visit, and what to do: its cookie is gone, or it is of a page from before a login or a logout."""
+    """Returns why a form has no valid token, and what to do: its cookie is gone, or it is from before a login or a logout."""
     if current_app.config["SESSION_COOKIE_NAME"] not in request.cookies:
         return (
             "Your browser sent no cookie with this form, so nothing was done. Cookies are gone after a restart of the browser: do it once "
@@ -125,7 +125,7 @@ def without_token() -> str:
 
 
 def _http_error(error: HTTPException) -> Response:
-    """Werkzeug's texts are fixed, except where they would repeat what was sent; those are not used."""
+    """Returns the reply to an HTTP error. Werkzeug's texts are used unless they would repeat what was sent."""
     response = reply(error.code or 500, (error.name or "error").lower(), error.description or "")
     for challenge in getattr(error, "www_authenticate", None) or ():
         response.headers.add("WWW-Authenticate", challenge.to_header())

@@ -1,6 +1,6 @@
-"""Collects the texts of the browser's modules for `make messages`: the literals in calls of `t` and `tn`.
+"""Message extraction for `make messages`: the literals in calls of `t` and `tn` in the browser's modules.
 
-Babel's own reader of JavaScript passes over calls inside of calls, and over those in template strings with braces.
+Babel's JavaScript extractor misses nested calls, and calls in template strings with braces.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CALL = re.compile(rf"(?<![\w.$])(?:(t)\({_TEXT}|(tn)\({_TEXT},{_TEXT})")
 def module_texts(
     file: IO[bytes], keywords: Any, comment_tags: Any, options: Mapping[str, Any]
 ) -> Iterator[tuple[int, str, list[str], list[str]]]:
-    """Yields (line, function, its texts, no comments) for each call, as Babel asks of an extraction method."""
+    """Yields (line, function, texts, no comments) for each call, the interface of a Babel extraction method."""
     source = file.read().decode()
     for call in _CALL.finditer(source):
         name, *texts = filter(None, call.groups())

@@ -1,4 +1,4 @@
-"""The files that pages load, served as they were when the server started. No cookie, no ETag, nothing kept by the browser."""
+"""Routes of static files, served as they were when the server started: no cookie, no ETag, no caching."""
 
 from __future__ import annotations
 
@@ -22,37 +22,38 @@ _BROWSER = {
 }
 _STATIC = {**assets.load(paths.STATIC, ".css"), **assets.load(paths.STATIC, ".mjs"), **assets.load(paths.STATIC, ".svg")}
 SCRIPTS = {name: asset.integrity for name, asset in _BROWSER.items()}
-"""The hashes of what is below /browser/: the one file and the first script, which run as they are or not at all, and the rest."""
+"""The integrity hashes of the files below /browser/: the bundle and the first script, and all others."""
 STYLES = {name: asset.integrity for name, asset in _STATIC.items()}
 
 
 @bp.app_template_global()
 def browser_script(name: str, kind: str = "") -> Markup:
-    """The element that runs one of the respondents' scripts, with its integrity; `kind` may be "module"."""
-    told = Markup(' type="{}"').format(kind) if kind else ""
-    return Markup('<script{} src="{}" integrity="{}"></script>').format(told, url_for("files.browser_file", name=name), SCRIPTS[name])
+    """Returns the element for one of the respondents' scripts, with its integrity hash; `kind` may be "module"."""
+    attribute = Markup(' type="{}"').format(kind) if kind else ""
+    return Markup('<script{} src="{}" integrity="{}"></script>').format(attribute, url_for("files.browser_file", name=name), SCRIPTS[name])
 
 
 @bp.app_template_global()
 def stylesheet(name: str) -> Markup:
-    """The link to one of the style sheets, with its integrity."""
+    """Returns the link to a style sheet, with its integrity hash."""
     return Markup('\n  <link rel="stylesheet" href="{}" integrity="{}">').format(url_for("files.static_file", name=name), STYLES[name])
 
 
 @bp.get("/browser/<path:name>")
 def browser_file(name: str) -> Response:
-    """What runs on the respondent's device: one file, and the modules that it is made of, the same that the tests prove."""
+    """Serves the code for respondents' devices: one bundle, and its modules, the same that the tests check."""
     return _file(_BROWSER, name)
 
 
 @bp.get("/static/<name>")
 def static_file(name: str) -> Response:
+    """Serves a style sheet or a script of researchers' pages."""
     return _file(_STATIC, name)
 
 
 @bp.get("/logo")
 def logo() -> Response:
-    """The picture of the institution that runs this server, where it gave one."""
+    """Serves the institution's logo, if there is one."""
     picture = current_config().institution.logo
     if picture is None:
         abort(404)

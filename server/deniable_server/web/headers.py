@@ -1,4 +1,4 @@
-"""What every reply says to the browser: load nothing from elsewhere, keep nothing, tell nobody."""
+"""Security headers of every reply: load nothing from elsewhere, store nothing, send no referrer."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _HOLDERS: set[Callable[..., Any] | None] = set()
 
 
 def framed(view: View) -> View:
-    """Marks a view whose page this server's own pages may hold in a frame. It must take nothing from anybody."""
+    """Marks a view whose page this server's own pages may show in a frame. It must accept no input."""
     _FRAMED.add(view)
     return view
 
 
 def holds_frames(view: View) -> View:
-    """Marks a view whose page holds another one of this server in a frame."""
+    """Marks a view whose page shows another page of this server in a frame."""
     _HOLDERS.add(view)
     return view
 
@@ -48,7 +48,7 @@ def register(app: Flask) -> None:
 
 
 def secure(response: Response) -> Response:
-    """No form that takes true answers can be submitted by the browser itself; other forms go to this server only."""
+    """Adds the headers to a reply. The browser cannot submit forms with true answers; other forms go to this server only."""
     response.headers.update(_FIXED)
     forms = "'self'" if current_audience().forms else "'none'"
     response.headers["Content-Security-Policy"] = _POLICY + forms

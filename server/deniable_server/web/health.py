@@ -1,4 +1,4 @@
-"""For whoever runs the server: is it up, and can it reach its database?"""
+"""Health checks for operators: whether the server runs, and whether its database answers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ bp = Routes("health", __name__, Audience(login=False, forms=False, csrf=False, t
 
 @bp.get("/healthz")
 def healthz() -> Response:
-    """200 while the server runs, whatever the database does; the front keeps this reply and needs no thread to give it."""
+    """Replies 200 while the server runs, whatever the database does; the front caches the reply and needs no thread for it."""
     return jsonify(status="ok")
 
 
 @bp.get("/readyz")
 def readyz() -> Response:
-    """200 when the database answers; 503 when it does not, whatever the reason."""
+    """Replies 200 if the database answers, otherwise 503."""
     try:
         current_store().accounts.users()  # the definitions of thousands of surveys would be parsed by each probe
     except Exception:

@@ -20,9 +20,10 @@ READING = ("GET", "HEAD", "OPTIONS")
 
 
 class Lane(Enum):
-    """RESPONDENTS: pages, definitions, single records, codes, withdrawals. BULK: records that come with a key.
+    """The work classes.
 
-    RESEARCHERS: pages and forms that take a moment. COMPUTING: what reads a survey's records, or parses what somebody wrote.
+    RESPONDENTS: pages, definitions, single records, codes, withdrawals. BULK: records with an API key.
+    RESEARCHERS: quick pages and forms. COMPUTING: views that read a survey's records, or parse uploads.
     """
 
     RESPONDENTS = "respondents"
@@ -35,7 +36,7 @@ _LANES: dict[Callable[..., Any] | None, Lane] = {}
 
 
 def respondents(view: View) -> View:
-    """Marks a view that respondents need: it must take no more than a look at one survey and one record."""
+    """Marks a view for respondents: it must read no more than one survey and one record."""
     _LANES[view] = Lane.RESPONDENTS
     return view
 
@@ -66,6 +67,6 @@ def lane_of_endpoint(app: Flask, endpoint: str) -> Lane:
 
 
 def enter(lane: Lane) -> None:
-    """Called once in each thread of a lane: respondents' threads have database connections of their own."""
+    """Initializes a thread of a lane: respondents' threads have their own database connections."""
     if lane is Lane.RESPONDENTS:
         reserve()

@@ -1,9 +1,9 @@
-"""The languages of the respondents' pages: gettext catalogs, read once, and language negotiation.
+"""Languages of respondents' pages: gettext catalogs, read once, and language negotiation.
 
 English texts are the keys. The catalogs are the `.po` files themselves; nothing is compiled ahead.
 
-A page about a survey has two languages: that of its own words, which needs a catalog, and that of the survey's texts, which needs
-none. A survey in Swahili is read in Swahili, with the page's words in the reader's next language.
+A page about a survey has two languages: one for its own words, which needs a catalog, and one for the survey's texts, which needs
+none. A survey in Swahili is shown in Swahili, with the page's words in the reader's next language.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _RIGHT_TO_LEFT = frozenset({"Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Tha
 
 @dataclass(frozen=True)
 class Tongue:
-    """A language as a link offers it."""
+    """A language as links offer it."""
 
     tag: str  # BCP 47: de, pt-BR
     name: str  # in the language itself; the tag where CLDR does not know it
@@ -47,14 +47,14 @@ class Tongue:
 
 @dataclass(frozen=True)
 class Language(Tongue):
-    """A language that has a catalog: the words of the pages can be in it."""
+    """A language with a catalog for the pages' words."""
 
     texts: NullTranslations
     messages: Markup  # JSON for the page's modules, in which no character can end a script element
 
 
 def read(file: Path) -> Language:
-    """The language of a catalog, TAG/LC_MESSAGES/deniable.po. Raises PoFileError or UnicodeDecodeError for a file that is not one."""
+    """Reads a catalog, TAG/LC_MESSAGES/deniable.po. Raises PoFileError or UnicodeDecodeError for an invalid file."""
     with file.open("rb") as lines:
         catalog = read_po(lines, locale=file.parents[1].name, abort_invalid=True)
     compiled = io.BytesIO()
@@ -84,26 +84,26 @@ def tongue_of(tag: str) -> Tongue:
 
 
 def script_messages(catalog: Catalog, texts: NullTranslations, locale: Locale) -> dict[str, str | dict[str, str]]:
-    """The translated texts of the browser's modules, by their English; one for each CLDR plural category where a text has a count."""
-    found: dict[str, str | dict[str, str]] = {}
+    """Returns the translated texts of the browser's modules, by their English; texts with a count by CLDR plural category."""
+    texts_by_key: dict[str, str | dict[str, str]] = {}
     for message in catalog:
         if translated(message) and any(place.endswith(".mjs") for place, _ in message.locations):
             if isinstance(message.id, str):
-                found[message.id] = texts.gettext(message.id)
+                texts_by_key[message.id] = texts.gettext(message.id)
             else:
                 one, other = message.id
-                found[one] = {category: texts.ngettext(one, other, count) for category, count in samples(locale).items()}
-    return found
+                texts_by_key[one] = {category: texts.ngettext(one, other, count) for category, count in samples(locale).items()}
+    return texts_by_key
 
 
 def translated(message: Message) -> bool:
-    """Whether a text has a translation that somebody stands by, in all its plural forms."""
+    """Returns whether a text has a confirmed (not fuzzy) translation in all its plural forms."""
     forms = message.string if isinstance(message.string, list | tuple) else (message.string,)
     return bool(message.id) and not message.fuzzy and all(forms)
 
 
 def samples(locale: Locale) -> dict[str, int]:
-    """A whole number for each plural category of a language: a browser knows these by name, and gettext only its own numbers for them."""
+    """Returns a whole number for each CLDR plural category of a language, since gettext has only numbers for its plural forms."""
     fallback = {"other": COUNTS[-1]}  # where only fractions are "other", as in Polish, any form will do
     return fallback | {locale.plural_form(count): count for count in COUNTS}
 
@@ -112,11 +112,11 @@ ENGLISH = _language(Locale("en"), NullTranslations(), Catalog())
 LANGUAGES: Mapping[str, Language] = {
     language.tag: language for language in (ENGLISH, *map(read, sorted(TRANSLATIONS.glob("*/LC_MESSAGES/deniable.po"))))
 }
-"""The languages offered, by tag; English, in which all is written, first."""
+"""The languages offered, by tag; English, the source language, first."""
 
 
 def register(app: Flask) -> None:
-    """Gives the templates `_`, `trans` blocks, languages, `number` and `percent`, and the replies their headers."""
+    """Adds `_`, `trans` blocks, languages, `number` and `percent` to the templates, and language headers to the replies."""
     environment: Any = app.jinja_env
     environment.add_extension("jinja2.ext.i18n")
     environment.policies["ext.i18n.trimmed"] = True
@@ -129,7 +129,7 @@ def register(app: Flask) -> None:
 
 
 def about(survey: Survey) -> None:
-    """Offers this request's page in the languages of a survey, too. Call it before anything of the page is rendered."""
+    """Offers this request's page in the languages of a survey, too. Call it before you render anything."""
     g.survey = survey
 
 
@@ -140,18 +140,18 @@ def chosen() -> Language:
     """
     if "language" not in g:
         own = [survey.language] if (survey := _survey()) else []
-        g.language = LANGUAGES[negotiate([*_wanted(), *own], list(LANGUAGES)) or "en"] if current_audience().translated else ENGLISH
+        g.language = LANGUAGES[negotiate([*_requested(), *own], list(LANGUAGES)) or "en"] if current_audience().translated else ENGLISH
     language: Language = g.language
     return language
 
 
 def reading() -> str:
-    """Returns the tag of the survey's texts on this page: the best that the survey has. Twin: `readingOf` in browser/reading.mjs."""
-    return survey.reading(_wanted()) if (survey := _survey()) else chosen().tag
+    """Returns the tag of the survey's texts on this page: the best for the reader. Twin: `readingOf` in browser/reading.mjs."""
+    return survey.reading(_requested()) if (survey := _survey()) else chosen().tag
 
 
 def addressed() -> str:
-    """Returns the tag for links to other pages about this survey: the address's own, if it is offered, else that of the page's words."""
+    """Returns the tag for links to other pages about this survey: the one in the address, if offered, else the page's own."""
     return _named() or chosen().tag
 
 
@@ -161,23 +161,23 @@ def _survey() -> Survey | None:
 
 
 def _named() -> str | None:
-    """The language that the address names, if it is offered."""
+    """Returns the language in the address, if it is offered."""
     named, survey = request.args.get("lang"), _survey()
     return named if named in LANGUAGES or (survey and named in survey.languages) else None
 
 
-def _wanted() -> list[str]:
-    """The reader's languages, best first: the one that the address names, and those that the browser asks for."""
+def _requested() -> list[str]:
+    """Returns the reader's languages, best first: the one in the address, then those that the browser requests."""
     accepted = [tag for tag, quality in request.accept_languages if quality > 0]
     return [*([named] if (named := _named()) else []), *accepted]
 
 
 def _names() -> dict[str, Any]:
-    """What templates know of languages. `offered` are those with a catalog, and those of the survey."""
+    """Returns the templates' language variables. `offered` are the languages with a catalog, and those of the survey."""
     survey = _survey()
     own = [tongue_of(tag) for tag in survey.languages if tag not in LANGUAGES] if survey else []
-    shown = {"language": chosen(), "languages": LANGUAGES.values(), "offered": [*LANGUAGES.values(), *own]}
-    return {**shown, "reading": reading(), "addressed": addressed()}
+    variables = {"language": chosen(), "languages": LANGUAGES.values(), "offered": [*LANGUAGES.values(), *own]}
+    return {**variables, "reading": reading(), "addressed": addressed()}
 
 
 def _gettext(message: str) -> str:
@@ -189,12 +189,12 @@ def _ngettext(one: str, other: str, count: int) -> str:
 
 
 def _number(value: Decimal) -> str:
-    """A number as the page's language writes it, with all its digits: for reading only, so compare the number itself."""
+    """Formats a number in the page's language, with all its digits: for display only."""
     return format_decimal(value, locale=_locale(), decimal_quantization=False, numbering_system="latn")
 
 
 def _percent(value: Decimal) -> str:
-    """A percentage, 99.97, as the page's language writes it: 99.97% or 99,97 %. Twin: `percent` in browser/language.mjs."""
+    """Formats a percentage in the page's language: 99.97% or 99,97 %. Twin: `percent` in browser/language.mjs."""
     return format_percent(value / 100, locale=_locale(), decimal_quantization=False, numbering_system="latn")
 
 
@@ -203,7 +203,7 @@ def _locale() -> Locale:
 
 
 def _declare(response: Response) -> Response:
-    """A reply with texts says which language they are in, and that another browser may get another."""
+    """Adds the language headers to a reply with texts; another browser may get another language."""
     if "language" in g:
         response.content_language.add(g.language.tag)
         if current_audience().translated:

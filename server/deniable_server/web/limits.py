@@ -1,6 +1,6 @@
-"""How many bytes the body of a request may have: what the survey's largest submission takes, decided before any of it is read.
+"""Request size limits: the size of a survey's largest submission, decided before any of a body is read.
 
-One function says it for both who ask: the front, before it collects a body, and Flask, before a view reads one.
+The front, before it collects a body, and Flask, before a view reads one, use the same function.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ def register(app: Flask) -> None:
 
 
 def body(size: Callable[[Survey], int] | int) -> Callable[[View], View]:
-    """Marks a view whose bodies may be larger. size: the most bytes, or what says it for a survey and may abort with 401 or 403."""
+    """Marks a view whose bodies may be larger than the default.
+
+    Args:
+        size: The most bytes, or a function that returns them for a survey and may abort with 401 or 403.
+    """
 
     def mark(view: View) -> View:
         _SIZES[view] = size
@@ -40,18 +44,18 @@ def body(size: Callable[[Survey], int] | int) -> Callable[[View], View]:
 
 
 def whole_body() -> bytes:
-    """The body of the current request, which lets go of it. Raises RequestEntityTooLarge for one that is longer than it may be."""
-    given: bytes | None = request.environ.pop(BODY, None)
-    if given is None:
+    """Returns the body of the current request and releases it. Raises RequestEntityTooLarge if it is too long."""
+    stored: bytes | None = request.environ.pop(BODY, None)
+    if stored is None:
         return request.get_data(cache=False)
     request.environ["wsgi.input"] = io.BytesIO()
-    if len(given) > (request.max_content_length or 0):
+    if len(stored) > (request.max_content_length or 0):
         raise RequestEntityTooLarge
-    return given
+    return stored
 
 
 def most_bytes() -> int:
-    """The most bytes that the body of the current request may have. Raises StoreError where the database fails."""
+    """Returns the most bytes that the current request's body may have. Raises StoreError if the database fails."""
     size = _SIZES.get(current_app.view_functions.get(request.endpoint or ""))
     if size is None or 0 < (request.content_length or 0) <= SMALL or not known():
         return SMALL  # from a stranger, too: large bodies share a room that those who have a key need
@@ -61,7 +65,7 @@ def most_bytes() -> int:
 
 
 def most_bytes_of(app: Flask, environ: Mapping[str, Any]) -> int:
-    """The same for a request that is no more than its head yet; 0 where that cannot be said, which the view will tell."""
+    """Returns the most bytes for a request whose body has not arrived; 0 if its view will refuse it."""
     with app.request_context(dict(environ)):
         try:
             return most_bytes()

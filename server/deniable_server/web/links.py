@@ -1,4 +1,4 @@
-"""What people are given: this server's address, the link to a survey, and the six words to compare it by."""
+"""Links for people: this server's address, the link to a survey, and the six words that identify its definition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deniable_server.context import current_config
 
 
 def register(app: Flask) -> None:
-    """Gives the templates `respondents_link`, `server_address`, `six_words` and `institution`."""
+    """Adds `respondents_link`, `server_address`, `six_words` and `institution` to the templates."""
     app.add_template_global(respondents_link)
     app.add_template_global(server_address)
     app.add_template_global(six_words)
@@ -19,10 +19,10 @@ def register(app: Flask) -> None:
 
 
 def server_address() -> str:
-    """The address that people use, without a slash at its end."""
+    """Returns the address that people use, without a trailing slash."""
     return current_config().address
 
 
 def respondents_link(survey: Survey, group: str | None = None) -> str:
-    """The link to send out, for one group or for all; its fragment pins the definition and reaches no server."""
+    """Returns the link to a survey, for one group or all; its fragment pins the definition and is not sent to the server."""
     return str(Link(server_address(), survey.id, survey.digest, group))

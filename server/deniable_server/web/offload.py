@@ -1,7 +1,7 @@
-"""Computation offload: a function that computes for researchers runs in a process of lower priority, and its request waits for it.
+"""Computation offload: a function that computes for researchers runs in a process of lower priority, while its request waits.
 
-The process is killed when the client has gone. The request is admitted before, in the server's own process, where the limits of passwords
-are counted; the other process only reads. Where there is none, as in tests of the application alone, the function runs where it is.
+The process is killed when the client disconnects. The request is authorized first, in the server's process, which counts wrong
+passwords; the other process only reads. Without such processes, as in tests of the application, the function runs in place.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ P = ParamSpec("P")
 T = TypeVar("T")
 GONE = "deniable.gone"  # the key of the environ with the Gone of a request
 SECONDS = 300
-"""Of computing, for one request."""
+"""The most seconds of computing for one request."""
 UPLOAD_SECONDS = 20
-"""Of computing, for what somebody has sent to be parsed."""
+"""The most seconds of computing for parsing an upload."""
 _SENT = (str, int, float, bool, tuple, type(None))
 _KNOWN = ("user", "role", "operator")
 
 
 class TooMuchError(DeniableError):
-    """It takes more computing, or more memory, than a request may have."""
+    """A request takes more computing time, or more memory, than allowed."""
 
 
 class GoneError(Exception):
-    """The client of a request has gone; nobody waits for the reply."""
+    """The client has disconnected; nobody waits for the reply."""
 
 
 class Gone:
-    """Whether the client of a request has gone, and what to do when it goes."""
+    """Whether a request's client has disconnected, and what to do when it does."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -52,18 +52,18 @@ class Gone:
 
     @property
     def happened(self) -> bool:
-        """Whether the client has gone."""
+        """Whether the client has disconnected."""
         return self._happened
 
     def set(self) -> None:
-        """The client has gone."""
+        """Records that the client has disconnected, and calls the registered function."""
         with self._lock:
             self._happened, act = True, self._act
             if act:
                 act()
 
     def when(self, act: Callable[[], None] | None) -> None:
-        """Does this when the client goes; None: nothing any more. Raises GoneError where it has gone."""
+        """Registers the function to call when the client disconnects; None for none. Raises GoneError if it already has."""
         with self._lock:
             if self._happened and act:
                 raise GoneError
@@ -84,8 +84,8 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A reply that another process made. path: of the file that is its body, which whoever sends it removes."""
+class ProcessReply:
+    """A reply from another process. `path` is the file with its body, which its sender deletes."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -95,7 +95,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Failure:
-    """An error on its way from another process, whatever its constructor wants."""
+    """An error from another process, whatever arguments its constructor requires."""
 
     kind: type[Exception]
     arguments: tuple[Any, ...]
@@ -103,10 +103,11 @@ class Failure:
 
     @classmethod
     def of(cls, error: Exception) -> Failure:
+        """Returns a picklable copy of an error."""
         return cls(type(error), error.args, error.__dict__)
 
     def error(self) -> Exception:
-        """The error, to be raised here."""
+        """Returns the error, to be raised here."""
         error: Exception = self.kind.__new__(self.kind, *self.arguments)
         error.__dict__.update(self.state)
         return error
@@ -114,29 +115,37 @@ class Failure:
 
 @dataclass(frozen=True)
 class Broken:
-    """The reply to an error that nobody expects, which the other process has logged."""
+    """The reply to an unexpected error, which the other process has logged."""
 
-    reply: Made
+    reply: ProcessReply
 
 
 class Processes(Protocol):
-    """Processes that do tasks."""
+    """Interface of a pool of computing processes."""
 
     def run(self, task: Task, gone: Gone) -> Any:
-        """Returns what the function returned, a response as Made, an error as Failure or Broken. Raises TooMuchError and GoneError."""
+        """Runs a task. Returns the function's result, a response as ProcessReply, or an error as Failure or Broken.
+
+        Raises:
+            TooMuchError: It took too much computing.
+            GoneError: The client has disconnected.
+        """
 
 
 @dataclass(frozen=True)
 class Offload:
-    """The processes that compute for an application's requests."""
+    """The computing processes of an application."""
 
     processes: Processes
 
 
 def computed(seconds: int = SECONDS) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Marks a function, such as a view, that runs in another process. What it is given and returns must be picklable, or a response.
+    """Marks a function, such as a view, that runs in another process.
 
-    seconds: of computing, after which it is ended.
+    Its arguments and its result must be picklable; the result may be a response.
+
+    Args:
+        seconds: The most seconds of computing.
     """
 
     def mark(function: Callable[P, T]) -> Callable[P, T]:
@@ -152,7 +161,7 @@ def computed(seconds: int = SECONDS) -> Callable[[Callable[P, T]], Callable[P, T
                 raise done.error()
             if isinstance(done, Broken):
                 raise HTTPException(response=_response(done.reply))
-            return cast(T, _response(done) if isinstance(done, Made) else done)
+            return cast(T, _response(done) if isinstance(done, ProcessReply) else done)
 
         return computing(elsewhere)
 
@@ -167,17 +176,17 @@ def _task(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: int
     return Task(name, args, kwargs, seconds, environ, dict(session), known)
 
 
-def _response(made: Made) -> Response:
-    if made.path is None:
-        return Response(made.body, made.status, made.headers)
-    response = send_file(_Removed(made.path), "application/octet-stream", conditional=False, etag=False)
+def _response(reply_file: ProcessReply) -> Response:
+    if reply_file.path is None:
+        return Response(reply_file.body, reply_file.status, reply_file.headers)
+    response = send_file(_Removed(reply_file.path), "application/octet-stream", conditional=False, etag=False)
     response.headers.clear()
-    response.headers.extend(made.headers)
+    response.headers.extend(reply_file.headers)
     return response
 
 
 class _Removed(FileIO):
-    """A file that is removed when it is closed."""
+    """A file that is deleted when it is closed."""
 
     def close(self) -> None:
         super().close()

@@ -1,7 +1,7 @@
-"""How often somebody may try: submissions in all, and passwords by name, in all, and at the same time.
+"""Rate limits on submissions, and on password attempts: by name, in total, and at the same time.
 
-No address decides, and none is used or kept: whoever sits behind one has others. All of it is in memory, and names as keyed
-hashes, because people type passwords into the wrong field. So a restart forgets the delays, which gains a guesser FREE tries a name.
+IP addresses are neither used nor stored, since an attacker has several. All state is in memory, with names as keyed hashes,
+because people type passwords into the wrong field. A restart clears the delays, which gives a guesser FREE more attempts for each name.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from dataclasses import dataclass
 from deniable_server.context import current_services
 
 FREE = 5  # wrong passwords in a row for one name before it has to wait
-LONGEST = 60.0  # seconds that a name has to wait at most, so that nobody can lock somebody else out for good
+LONGEST = 60.0  # seconds, the longest delay of a name, so that nobody can lock another person out for good
 FORGET = 3600.0  # seconds after the last wrong password for a name until it is free again
 NAMES = 10_000
 HASHES_PER_SECOND, HASHES_AT_ONCE, HASHES_WAITING = 2.0, 1, 3
 BURST = 10
 WRONG_LINKS_PER_MINUTE = 10
-LONGEST_FOR_CODES = 900.0  # seconds: who is asked for a code has shown the password, so no stranger can lock somebody out
+LONGEST_FOR_CODES = 900.0  # seconds: only people with the password are asked for a code, so no stranger can lock them out
 
 Clock = Callable[[], float]
 
 
-class TooManyError(Exception):
-    """Not now: after `seconds`, a whole number from 1 up. hint: what need not wait."""
+class RateLimitError(Exception):
+    """The rate limit is exceeded; retry after `seconds`, a whole number from 1. `hint` names a way without this limit."""
 
     def __init__(self, seconds: float, hint: str = "") -> None:
         self.seconds = max(1, math.ceil(seconds))
@@ -47,28 +47,28 @@ class Rate:
         self._lock = threading.Lock()
 
     def take(self) -> None:
-        """Counts one. Raises TooManyError, and counts nothing, where there are too many."""
+        """Takes a token. Raises RateLimitError if the bucket is empty."""
         with self._lock:
             now = self._clock()
             self._left = min(self._burst, self._left + (now - self._at) * self._per_second)
             self._at = now
             if self._left < 1:
-                raise TooManyError((1 - self._left) / self._per_second)
+                raise RateLimitError((1 - self._left) / self._per_second)
             self._left -= 1
 
     def give_back(self) -> None:
-        """Counts one less."""
+        """Returns a token to the bucket."""
         with self._lock:
             self._left = min(self._burst, self._left + 1)
 
     @property
     def policy(self) -> str:
-        """What `RateLimit-Policy` says of it. How many are left is for nobody to know: it would tell how many others came."""
+        """The value of `RateLimit-Policy`. The number left is not published: it would reveal how many other requests came."""
         return f'"all";q={self._burst:.0f};w={self._burst / self._per_second:.0f}'
 
 
 class Delays:
-    """Wrong passwords in a row by name: after FREE of them the next must wait 1 second, then 2, 4, up to `longest`."""
+    """Delays after wrong passwords in a row, by name: none for the first FREE, then 1 second, 2, 4, up to `longest`."""
 
     def __init__(self, clock: Clock = time.monotonic, longest: float = LONGEST) -> None:
         self._clock, self._longest = clock, longest
@@ -77,7 +77,7 @@ class Delays:
         self._lock = threading.Lock()
 
     def begin(self, name: str) -> None:
-        """Counts a try as wrong, until `forgive` says otherwise: many at once gain nothing. Raises TooManyError."""
+        """Counts an attempt as wrong until `forgive` is called, so that parallel attempts gain nothing. Raises RateLimitError."""
         key, now = self._hashed(name), self._clock()
         with self._lock:
             failed, last = self._names.get(key, (0, now))
@@ -85,14 +85,14 @@ class Delays:
                 failed = 0
             free_at = last + (min(self._longest, 2.0 ** min(failed - FREE, 16)) if failed >= FREE else 0)
             if now < free_at:
-                raise TooManyError(free_at - now)
+                raise RateLimitError(free_at - now)
             self._names[key] = failed + 1, now
             self._names.move_to_end(key)
             if len(self._names) > NAMES:
                 self._names.popitem(last=False)
 
     def forgive(self, name: str) -> None:
-        """The password was right: the name has no delay."""
+        """Clears a name's delay after the right password."""
         with self._lock:
             self._names.pop(self._hashed(name), None)
 
@@ -100,8 +100,8 @@ class Delays:
         return hashlib.blake2b(name.encode(errors="surrogatepass"), key=self._key, digest_size=16).digest()
 
 
-class Lane:
-    """Passwords are hashed here, HASHES_AT_ONCE at a time, while HASHES_WAITING wait at most: each takes 64 MiB and all cores."""
+class HashingQueue:
+    """A limit on parallel password hashing: HASHES_AT_ONCE at a time, HASHES_WAITING waiting; each takes 64 MiB and all cores."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._places = threading.Semaphore(HASHES_AT_ONCE + HASHES_WAITING)
@@ -111,17 +111,18 @@ class Lane:
 
     @contextmanager
     def attempt(self, name: str) -> Iterator[Callable[[], None]]:
-        """Room to hash one password that is said to be `name`'s; call what it gives if the password was right.
+        """Reserves a slot to hash a password for a name, and yields the function to call if it was right.
 
-        Raises TooManyError, before anything is hashed.
+        Raises:
+            RateLimitError: There were too many attempts; nothing is hashed.
         """
         if not self._places.acquire(blocking=False):
-            raise TooManyError(1)
+            raise RateLimitError(1)
         try:
             self._rate.take()
             try:
                 self._delays.begin(name)
-            except TooManyError:
+            except RateLimitError:
                 self._rate.give_back()
                 raise
             with self._turn:
@@ -152,7 +153,7 @@ class Rates:
 
     @classmethod
     def of(cls, most_per_second: float, clock: Clock = time.monotonic) -> Rates:
-        """Returns the limits for a server that takes at most so many submissions a second."""
+        """Returns the limits for a server with this limit on submissions per second."""
         each, wrong = most_per_second, WRONG_LINKS_PER_MINUTE
         return cls(Rate(each, each, clock), Rate(each, each, clock), Rate(wrong / 60, wrong, clock), Delays(clock, LONGEST_FOR_CODES))
 

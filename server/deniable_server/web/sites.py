@@ -1,7 +1,7 @@
-"""Which site's page a request comes from: a browser must be on a page of this server.
+"""Cross-origin request check: a browser's request must come from a page of this server.
 
-It is judged as Go's `net/http.CrossOriginProtection` does: by Sec-Fetch-Site, which no page can forge, and where a browser does not
-send that, by the Origin. A program sends neither.
+The rules are those of Go's `net/http.CrossOriginProtection`: Sec-Fetch-Site, which pages cannot forge, and for browsers that do not
+send it, the Origin. A program sends neither.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from deniable_server.context import current_config
 
 
 def refuse_other_sites(*, null_origin: bool = False) -> None:
-    """Aborts with 403 where a page of another site sent this request.
+    """Aborts with 403 if a page of another site sent this request.
 
-    null_origin: whether `Origin: null` passes, as browsers send it with a form of a page that asks for no referrer.
+    Args:
+        null_origin: Whether to accept `Origin: null`, which browsers send for forms of pages without a referrer.
     """
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if site in ("same-origin", "none") or (site is None and (origin is None or _own(origin, null_origin))):

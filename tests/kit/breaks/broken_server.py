@@ -35,8 +35,8 @@ from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError
 from deniable_server.store.protocol import TakeBack, Tell
 from deniable_server.store.sql import writer
-from deniable_server.store.sql.incoming import Arrival, Arrivals
-from deniable_server.store.sql.submissions import SubmissionShelf
+from deniable_server.store.sql.incoming import IncomingQueue, IncomingSubmission
+from deniable_server.store.sql.submissions import SqlSubmissions
 from deniable_server.web import lanes, offload, rate_limiter
 
 SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kill can fall into one
@@ -55,21 +55,21 @@ def slow_disk(seconds: float) -> None:
 def acknowledge_before_commit() -> None:
     """A commit takes so long that some submission always waits for its own when the kill comes, however seldom clients have their turn."""
     slow_disk(0.2)
-    add = Arrivals.add
+    add = IncomingQueue.add
 
-    def early(self: Arrivals, arrival: Arrival) -> None:
+    def early(self: IncomingQueue, arrival: IncomingSubmission) -> None:
         tell, arrival.tell = arrival.tell, lambda outcome: None
         add(self, arrival)
         tell(True)
 
-    Arrivals.add = early  # type: ignore[method-assign]
+    IncomingQueue.add = early  # type: ignore[method-assign]
 
 
 def spend_in_two_steps() -> None:
     """Two requests at least stand between the look and the spending at a time, however busy the machine is."""
-    add, together, threads = SubmissionShelf.add, threading.Barrier(2), ThreadPoolExecutor(16)
+    add, together, threads = SqlSubmissions.add, threading.Barrier(2), ThreadPoolExecutor(16)
 
-    def look_then_spend(self: SubmissionShelf, survey_id: str, submission: Submission) -> bool:
+    def look_then_spend(self: SqlSubmissions, survey_id: str, submission: Submission) -> bool:
         own = [survey_id, invitation_hash(survey_id, submission.invitation or b"")]
         with self._database.reading() as connection:
             if not connection.execute("SELECT 1 FROM invitations WHERE survey = ? AND hash = ? AND NOT spent", own).fetchone():
@@ -81,12 +81,12 @@ def spend_in_two_steps() -> None:
         self._database.writer.run(lambda c: c.execute("UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?", own) and None)
         return added
 
-    def adding(self: SubmissionShelf, survey_id: str, submission: Submission, tell: Tell) -> TakeBack:
+    def adding(self: SqlSubmissions, survey_id: str, submission: Submission, tell: Tell) -> TakeBack:
         done = threads.submit(look_then_spend, self, survey_id, submission)
         done.add_done_callback(lambda done: tell(done.exception() or done.result()))
         return lambda: False
 
-    SubmissionShelf.adding = adding  # type: ignore[method-assign]
+    SqlSubmissions.adding = adding  # type: ignore[method-assign]
 
 
 def counts_hashes() -> None:
@@ -120,7 +120,7 @@ def fails() -> None:
         raise RuntimeError(f"{given} {request.url} {request.headers} {request.get_data()!r}" if has_request_context() else f"{given}")
 
     Submission.from_json = careless  # type: ignore[assignment]
-    SubmissionShelf.withdraw = careless  # type: ignore[assignment]
+    SqlSubmissions.withdraw = careless  # type: ignore[assignment]
     v1.secret_of = careless  # type: ignore[assignment]
 
 

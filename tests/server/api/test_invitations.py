@@ -32,7 +32,7 @@ from deniable_server.operate.cli import main
 from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql.access import AccessShelf
+from deniable_server.store.sql.access import SqlAccess
 from deniable_server.web.rate_limiter import Rate, Rates
 
 Make = Callable[..., Submission]
@@ -303,7 +303,7 @@ def test_no_code_is_printed_that_is_not_on_the_disk(db: Path, monkeypatch: pytes
     def fail(*_: object) -> None:
         raise UnavailableError("the server's database cannot be used now")
 
-    monkeypatch.setattr(AccessShelf, "invite", fail)
+    monkeypatch.setattr(SqlAccess, "invite", fail)
     result = command(db, "invite", "staff", "--count", "3")
     assert (result.exit_code, result.stdout) == (1, "")
 

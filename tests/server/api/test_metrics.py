@@ -245,6 +245,6 @@ def test_the_newest_backup_tells_when_it_was_made(store: Store, tmp_path: Path) 
 
 def test_values_and_labels_are_written_as_the_format_has_them() -> None:
     labels = {"survey": 'a"b\\c\nd'}
-    text = metrics.Family("m", "M.", ((labels, 1e15), ({}, 0.0))).text
+    text = metrics.MetricFamily("m", "M.", ((labels, 1e15), ({}, 0.0))).text
     assert text == '# HELP m M.\n# TYPE m gauge\nm{survey="a\\"b\\\\c\\nd"} 1000000000000000\nm 0\n'
     assert read(text)["m", 'a\\"b\\\\c\\nd'] == 1e15

@@ -27,7 +27,7 @@ from deniable.wire.submission import Submission
 from deniable_server.access import api_keys
 from deniable_server.api.openapi import document
 from deniable_server.store.protocol import Store
-from deniable_server.store.webhooks import Told, Webhook
+from deniable_server.store.webhooks import ReceiverState, Webhook
 
 CASES = int(os.environ.get("DENIABLE_API_CASES", "40"))
 OPERATIONS = [(path, method) for path, item in document()["paths"].items() for method in item if method != "parameters"]
@@ -160,7 +160,7 @@ def check(app: Flask, store: Store, path: str, method: str, bodies: st.SearchStr
                 case.path_parameters["name"] = "rows.csv"
         if "{webhook_id}" in path and survey == "study":
             store.webhooks.remove("study", WEBHOOK.id)
-            store.webhooks.add(WEBHOOK, bytes(32), Told(True, False, 0))
+            store.webhooks.add(WEBHOOK, bytes(32), ReceiverState(True, False, 0))
             case.path_parameters["webhook_id"] = WEBHOOK.id
         if query is not None and method == "get":
             case.query = query

@@ -591,7 +591,7 @@ def test_who_goes_back_after_publishing_is_told_that_the_draft_is_gone_and_led_o
     store.drafts.remove(editor.id)
     gone = ada.get(editor.path)
     assert gone.status_code == 404
-    assert "There is no draft with this id, or not any more: what was published is among the surveys." in gone.text
+    assert "No draft has this id; a published draft is listed among the surveys." in gone.text
     assert "Check the link that you were given" not in gone.text
     assert 'href="/manage"' in gone.text
 

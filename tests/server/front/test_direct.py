@@ -18,7 +18,7 @@ from tests.kit.servers.tallies import count_of, recount_of
 from deniable.survey import Survey
 from deniable.wire.access_codes import submission_id
 from deniable.wire.submission import Submission
-from deniable_server.api.submissions import Door
+from deniable_server.api.submissions import DirectSubmissions
 from deniable_server.context import services_of
 from deniable_server.front import Front, application, direct
 from deniable_server.store.protocol import Store
@@ -60,7 +60,7 @@ class Proto:
 
 @pytest.fixture
 def front(app: Flask) -> Front:
-    return Front(app, services_of(app).get(Door), "localhost", 8000)
+    return Front(app, services_of(app).get(DirectSubmissions), "localhost", 8000)
 
 
 async def sent(front: Front, body: bytes, path: str = SUBMIT, head: Head = JSON) -> Reply:
@@ -142,9 +142,9 @@ def test_when_too_many_come_in_a_second_the_next_are_told_when_to_come_back(
     app: Flask, store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rate = services_of(app).get(Rates).submissions = Rate(0.001, 1, clock=lambda: 0.0)
-    services_of(app).add(Door(store, rate))
+    services_of(app).add(DirectSubmissions(store, rate))
     monkeypatch.setattr(application, "HOLD_SECONDS", 0)
-    front = Front(app, services_of(app).get(Door), "localhost", 8000)
+    front = Front(app, services_of(app).get(DirectSubmissions), "localhost", 8000)
     assert send(front, submissions().to_json())[0] == 200
     assert same_both_ways(front, SUBMIT, submissions().to_json()) == 429
     assert dict(send(front, submissions().to_json())[1])["Retry-After"] == "1000"
@@ -223,13 +223,13 @@ def test_nothing_is_acknowledged_before_it_is_written(front: Front, store: Store
 def test_who_waits_too_long_for_the_writer_is_told_so_and_nothing_is_kept(
     front: Front, store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Door, "patience", 0.01)
+    monkeypatch.setattr(DirectSubmissions, "patience", 0.01)
     one = submissions()
     with stuck_writer(store):
         reply = send(front, one.to_json())
     told = json.loads(reply[2])
     assert (reply[0], told["rule"], dict(reply[1])["Retry-After"]) == (503, "unavailable", "2")
-    assert "the server's database is busy; nothing was kept" in told["detail"]
+    assert "the server's database is busy; nothing was stored" in told["detail"]
     store.surveys.set_open("study", False)
     assert count_of(store, "study") == 0
 
@@ -282,7 +282,7 @@ def test_when_too_many_large_ones_wait_the_next_are_told_to_come_back_and_each_k
     replies = asyncio.run(crowd())
     again = [body for body, reply in zip(bodies, replies, strict=True) if reply[0] == 503]
     assert sorted(reply[0] for reply in replies) == [200] * 5 + [503] * 4
-    assert all("nothing was kept" in reply[2].decode() and dict(reply[1])["Retry-After"] == "2" for reply in replies if reply[0] == 503)
+    assert all("nothing was stored" in reply[2].decode() and dict(reply[1])["Retry-After"] == "2" for reply in replies if reply[0] == 503)
     assert [send(front, body, head=head)[0] for body in again] == [200] * 4
     store.surveys.set_open("study", False)
     assert recount_of(store, "study").n == count_of(store, "study") == 90_000

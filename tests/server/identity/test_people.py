@@ -186,7 +186,7 @@ def test_a_password_that_held_a_moment_ago_opens_nothing_once_the_account_is_dis
 def test_an_operator_makes_others_and_the_last_one_stays(app: Flask, ada: FlaskClient, logged_in: LogIn, store: Store) -> None:
     for act in ("researcher", "disable", "remove"):
         reply = press(ada, "/manage/people", act=act, name="ada", sure="1")
-        assert (reply.status_code, "Nobody else is an operator" in reply.text) == (409, True)
+        assert (reply.status_code, "The account is the only operator" in reply.text) == (409, True)
     eve = logged_in(app, "eve")
     assert eve.get("/manage/people").status_code == 403
     press(ada, "/manage/people", act="operator", name="eve")
@@ -200,7 +200,7 @@ def test_the_only_owner_of_a_survey_cannot_be_removed(app: Flask, ada: FlaskClie
     logged_in(app, "eve")
     store.surveys.publish(Survey.from_dict({**survey.to_dict(), "id": "hers"}), "eve")
     reply = press(ada, "/manage/people", act="remove", name="eve", sure="1")
-    assert (reply.status_code, "Nobody else owns hers" in reply.text) == (409, True)
+    assert (reply.status_code, "only owner of hers" in reply.text) == (409, True)
     assert store.people.person("eve") is not None
 
 
@@ -247,8 +247,8 @@ def test_an_owner_gives_changes_and_takes_roles(app: Flask, hers: FlaskClient, l
     ("fields", "told"),
     [
         ({"user": "nobody", "role": "viewer"}, "Nobody on this server has this name"),
-        ({"user": "eve", "role": "viewer"}, "Nobody else owns this survey"),
-        ({"user": "eve", "role": "none", "sure": "1"}, "Nobody else owns this survey"),
+        ({"user": "eve", "role": "viewer"}, "The account is the survey's only owner"),
+        ({"user": "eve", "role": "none", "sure": "1"}, "The account is the survey's only owner"),
         ({"user": "bob", "role": "boss"}, "Not a valid choice"),
         ({"user": "", "role": "viewer"}, "Enter a name"),
     ],
@@ -303,7 +303,7 @@ def test_a_link_comes_from_the_command_line_too(app: Flask, store: Store, tmp_pa
 
 def test_nobody_is_locked_out_of_a_survey_whose_owner_left(app: Flask, hers: FlaskClient, store: Store, tmp_path: Path) -> None:
     refused = CliRunner().invoke(main, ["user", "remove", "eve", "--db", str(tmp_path / "deniable.db")])
-    assert (refused.exit_code, "nobody else owns hers" in refused.output) == (1, True)
+    assert (refused.exit_code, "only owner of hers" in refused.output) == (1, True)
     command(tmp_path, "grant", "hers", "bob", "owner")
     command(tmp_path, "user", "remove", "eve")
     assert store.roles.members("hers") == {"bob": Role.OWNER}

@@ -103,7 +103,7 @@ def test_an_entry_that_is_none_is_told_and_not_shown(app: Flask, logged_in: Call
         db.execute("UPDATE audit SET entry = '[1]' WHERE number = 2")
     assert ada.get("/manage/audit").status_code == 503
     assert "audit verify" in run(tmp_path, "audit", "show").output
-    assert "entry 2 is no entry" in run(tmp_path, "audit", "verify").output
+    assert "entry 2 cannot be read" in run(tmp_path, "audit", "verify").output
 
 
 def test_the_page_has_a_hundred_entries_and_the_way_to_those_before(

@@ -100,7 +100,7 @@ def test_no_line_of_a_request_that_fails_has_anything_of_it(
 def test_a_log_with_the_messages_of_errors_is_noticed(
     app: Flask, store: Store, written: Callable[[str], io.StringIO], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logs, "_told", lambda record: [logging.Formatter().formatException(record.exc_info)])
+    monkeypatch.setattr(logs, "_traceback_lines", lambda record: [logging.Formatter().formatException(record.exc_info)])
     stream = written("json")
     attack(app, store, monkeypatch)
     assert KANARY.search(stream.getvalue())
@@ -115,7 +115,7 @@ def test_a_line_that_cannot_be_made_is_not_told_in_other_words(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(logs, "_told", lambda record: {}["kanary"])
+    monkeypatch.setattr(logs, "_traceback_lines", lambda record: {}["kanary"])
     stream = written(form)
     attack(app, store, monkeypatch)
     assert "a line of the log could not be made" in stream.getvalue()

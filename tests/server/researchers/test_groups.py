@@ -42,7 +42,7 @@ from deniable_server.researchers import groups
 from deniable_server.results.results import results_of
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql.submissions import SubmissionShelf
+from deniable_server.store.sql.submissions import SqlSubmissions
 
 GROUPS = ("North & West", "Süd", "<b>East</b>")
 CLINICS = Survey.from_dict(
@@ -547,9 +547,9 @@ def pages_of(client: FlaskClient) -> list[str]:
 def searched(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     """How many shares are estimated, and how many tallies read, for the first page."""
     shares, tallies = [], []
-    proportion, tally = share_tables.proportion, SubmissionShelf.tally
+    proportion, tally = share_tables.proportion, SqlSubmissions.tally
     monkeypatch.setattr(share_tables, "proportion", lambda *given: shares.append(given) or proportion(*given))
-    monkeypatch.setattr(SubmissionShelf, "tally", lambda *given: tallies.append(given) or tally(*given))
+    monkeypatch.setattr(SqlSubmissions, "tally", lambda *given: tallies.append(given) or tally(*given))
     assert client.get("/manage/surveys/many/groups").status_code == 200
     return len(shares), len(tallies)
 

@@ -10,7 +10,7 @@ import pytest
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash
 from deniable.wire.submission import Submission
-from deniable_server.store.accounts import Key
+from deniable_server.store.accounts import ApiKey
 from deniable_server.store.errors import ConflictError, InvitationError, UnknownSurveyError
 from deniable_server.store.protocol import Store
 
@@ -59,13 +59,13 @@ def test_sessions_that_are_over_are_forgotten_when_another_begins(store: Store) 
 
 
 def test_a_key_is_kept_as_it_was_made_until_it_is_revoked(store: Store) -> None:
-    lab, clinic = Key("lab", ("submit", "results"), None, "2026-01-01"), Key("clinic", ("submit",), "study", "2026-01-02")
+    lab, clinic = ApiKey("lab", ("submit", "results"), None, "2026-01-01"), ApiKey("clinic", ("submit",), "study", "2026-01-02")
     store.accounts.add_key(lab, TOKENS[0])
     store.accounts.add_key(clinic, TOKENS[1])
     with pytest.raises(ConflictError):
         store.accounts.add_key(lab, TOKENS[2])
     with pytest.raises(UnknownSurveyError):
-        store.accounts.add_key(Key("none", ("submit",), "nope", "2026-01-01"), TOKENS[2])
+        store.accounts.add_key(ApiKey("none", ("submit",), "nope", "2026-01-01"), TOKENS[2])
     assert [store.accounts.key(token) for token in TOKENS[:3]] == [lab, clinic, None]
     assert store.accounts.all_keys() == [clinic, lab]
     assert store.accounts.remove_key("lab")

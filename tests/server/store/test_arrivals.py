@@ -20,7 +20,7 @@ from deniable.wire.submission import Submission
 from deniable_server.store.errors import ConflictError, PausedError, StoreError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store
 from deniable_server.store.sql import incoming
-from deniable_server.store.sql.incoming import Arrival, Arrivals
+from deniable_server.store.sql.incoming import IncomingQueue, IncomingSubmission
 
 Make = Callable[..., Submission]
 
@@ -155,7 +155,7 @@ class Desk:
         done.set_result(work(None))
 
 
-def waiting_list() -> tuple[Desk, Arrivals, list[int]]:
+def waiting_list() -> tuple[Desk, IncomingQueue, list[int]]:
     """taken: how many were admitted in each turn."""
     desk, taken = Desk(), []
 
@@ -163,14 +163,14 @@ def waiting_list() -> tuple[Desk, Arrivals, list[int]]:
         taken.append(len(arrived))
         return [True] * len(arrived)
 
-    return desk, Arrivals(desk, admit), taken  # type: ignore[arg-type]
+    return desk, IncomingQueue(desk, admit), taken  # type: ignore[arg-type]
 
 
 def test_the_writer_is_asked_once_for_all_that_wait(submissions: Make) -> None:
     desk, waiting, taken = waiting_list()
     one = submissions()
     told = [Future[bool]() for _ in range(9)]
-    arrived = [Arrival("study", one, telling(each)) for each in told]
+    arrived = [IncomingSubmission("study", one, telling(each)) for each in told]
     for each in arrived:
         waiting.add(each)
     assert waiting.take_back(arrived[4])
@@ -186,22 +186,22 @@ def test_after_several_at_once_the_next_waits_for_as_many_and_never_for_ever(sub
     desk, waiting, taken = waiting_list()
     one = submissions()
     for _ in range(3):
-        waiting.add(Arrival("study", one, print))
+        waiting.add(IncomingSubmission("study", one, print))
     desk.turn()
     waiting._took = 60.0  # a slow disk
-    waiting.add(Arrival("study", one, print))
+    waiting.add(IncomingSubmission("study", one, print))
     turn = threading.Thread(target=desk.turn)
     turn.start()
-    waiting.add(Arrival("study", one, print))
+    waiting.add(IncomingSubmission("study", one, print))
     assert taken == [3]
-    waiting.add(Arrival("study", one, print))
+    waiting.add(IncomingSubmission("study", one, print))
     turn.join()
     assert taken == [3, 3]
     waiting._took = 0.001
-    waiting.add(Arrival("study", one, print))
+    waiting.add(IncomingSubmission("study", one, print))
     desk.turn()  # nobody else comes
     waiting._took = 60.0
-    waiting.add(Arrival("study", one, print))
+    waiting.add(IncomingSubmission("study", one, print))
     desk.turn()  # who comes alone after one who came alone does not wait
     assert taken == [3, 3, 1, 1]
 

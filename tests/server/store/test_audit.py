@@ -16,8 +16,8 @@ import pytest
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
-from deniable_server.store.accounts import Key
-from deniable_server.store.audit import BEGINNING, Act, Entry, acting, check
+from deniable_server.store.accounts import ApiKey
+from deniable_server.store.audit import BEGINNING, Act, AuditEntry, acting, check
 from deniable_server.store.errors import StoreError
 from deniable_server.store.factors import Passkey
 from deniable_server.store.people import Invitation
@@ -47,7 +47,7 @@ def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey
         store.roles.grant("mine", "eve", Role.EDITOR)
         store.roles.revoke("mine", "eve")
         store.roles.revoke("mine", "eve")
-        store.accounts.add_key(Key("lab", ("submit", "results"), "mine", "2026-01-01"), b"k")
+        store.accounts.add_key(ApiKey("lab", ("submit", "results"), "mine", "2026-01-01"), b"k")
         store.accounts.remove_key("lab")
         store.accounts.remove_key("lab")
         store.people.set_disabled("eve", True)
@@ -125,7 +125,7 @@ def test_what_fails_is_not_noted(store: Store, survey: Survey) -> None:
         lambda: store.people.set_operator("ada", False),
         lambda: store.people.set_disabled("ada", True),
         lambda: store.accounts.remove_user("ada"),
-        lambda: store.accounts.add_key(Key("lab", ("submit",), "nothing", "2026-01-01"), b"k"),
+        lambda: store.accounts.add_key(ApiKey("lab", ("submit",), "nothing", "2026-01-01"), b"k"),
         lambda: store.people.accept(b"none", "eve", "hash", 1),
         lambda: store.factors.set_secret("nobody", b"s", 1, []),
     ]
@@ -168,7 +168,7 @@ def test_pages_of_the_log_have_each_entry_once(store: Store) -> None:
 def chain(many: int = 6) -> list[Row]:
     rows: list[Row] = []
     for number in range(1, many + 1):
-        entry = Entry(number, Act("2026-01-01T00:00:00Z", "ada", "survey.publish", f"Ä{number}"), rows[-1][2] if rows else BEGINNING)
+        entry = AuditEntry(number, Act("2026-01-01T00:00:00Z", "ada", "survey.publish", f"Ä{number}"), rows[-1][2] if rows else BEGINNING)
         rows.append((number, entry.text, entry.hash))
     return rows
 
@@ -191,7 +191,7 @@ def test_an_entry_is_canonical_json_and_its_hash_that_of_all_of_it() -> None:
     )
     assert digest == hashlib.sha256(text.encode()).hexdigest()
     assert (number, json.loads(second[1])["previous"]) == (1, digest)
-    assert Entry.of(text).text == text
+    assert AuditEntry.of(text).text == text
 
 
 def test_a_whole_log_has_no_fault() -> None:
@@ -236,7 +236,7 @@ def test_a_check_that_looks_at_hashes_alone_would_not_find_it() -> None:
 def test_a_log_that_was_cut_and_written_anew_is_found_by_the_head_that_was_noted() -> None:
     rows = chain()
     anew = chain(3)
-    entry = Entry(4, Act("2026-01-01T00:00:00Z", "eve", "survey.publish", "x"), anew[-1][2])
+    entry = AuditEntry(4, Act("2026-01-01T00:00:00Z", "eve", "survey.publish", "x"), anew[-1][2])
     anew.append((4, entry.text, entry.hash))
     assert check(anew, kept(anew)).faults == ()  # by itself it is whole
     assert any("noted" in fault for fault in check(anew, kept(anew), rows[-1][2]).faults)

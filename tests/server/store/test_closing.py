@@ -24,7 +24,7 @@ from deniable_server.store import open_store
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store
 from deniable_server.store.sql import batches
-from deniable_server.store.sql.waiting import Records, Waiting
+from deniable_server.store.sql.waiting import PackedRecords, Waiting
 
 Make = Callable[..., Submission]
 BATCH = 3
@@ -186,7 +186,7 @@ def test_no_more_wait_than_a_survey_says(batch: int) -> None:
         survey, waiting = survey_of("many", batch, access=access), Waiting()
         most = 0
         for number in range(4 * batch // size + 2):
-            waiting.arrived[number.to_bytes(16, "big")] = Records(size, bytes(size))
+            waiting.arrived[number.to_bytes(16, "big")] = PackedRecords(size, bytes(size))
             batches.take(survey, waiting)
             most = max(most, waiting.changes)
         assert most <= survey.most_waiting

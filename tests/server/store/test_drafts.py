@@ -49,7 +49,7 @@ def test_a_draft_that_is_removed_is_gone_for_everybody(store: Store) -> None:
 
 def test_a_survey_that_is_only_tried_is_never_published(store: Store, survey: Survey) -> None:
     tried = Survey.from_dict({**survey.to_dict(), "id": "preview-study"})
-    with pytest.raises(ConflictError, match="tried"):
+    with pytest.raises(ConflictError, match="previews are never published"):
         store.surveys.publish(tried)
     assert [one.survey.id for one in store.surveys.all()] == ["study"]
     assert store.surveys.publish(Survey.from_dict({**survey.to_dict(), "id": "previews"}))

@@ -190,7 +190,7 @@ def test_days_on_which_records_came_would_show_it(
 ) -> None:
     add = intake.Intake.add
 
-    def noted(self: intake.Intake, place: intake.Place, *given: object) -> None:
+    def noted(self: intake.Intake, place: intake.PartKey, *given: object) -> None:
         add(self, place, *given)  # type: ignore[arg-type]
         day = int(clock.today()[-2:])
         arrived[day] = arrived.get(day, 0) + 1
@@ -242,7 +242,7 @@ def test_a_paused_survey_takes_nothing_keeps_what_waits_and_goes_on(store: Store
     assert (store.surveys.published("life").is_open, store.surveys.published("life").paused) == (True, True)
     assert store.submissions.add("life", first) is False, "a repetition of what was kept is thanked for"
     later = submissions(to=survey)
-    with pytest.raises(PausedError, match="for a while"):
+    with pytest.raises(PausedError, match="is paused"):
         store.submissions.add("life", later)
     store.surveys.pause("life", False)
     assert store.submissions.add("life", later) is True

@@ -27,7 +27,7 @@ from deniable_server.store import open_store
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, StoreError
 from deniable_server.store.sql import batches, release
 from deniable_server.store.sql import submissions as submissions_shelf
-from deniable_server.store.sql.access import AccessShelf
+from deniable_server.store.sql.access import SqlAccess
 from deniable_server.store.sql.intake import Intake
 
 pytestmark = pytest.mark.slow
@@ -279,7 +279,7 @@ def codes_that_can_be_used_while_they_wait(patch: pytest.MonkeyPatch) -> None:
 
 
 def invitations_for_ever(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(AccessShelf, "admits", lambda *_: True)
+    patch.setattr(SqlAccess, "admits", lambda *_: True)
 
 
 def one_group_for_all(patch: pytest.MonkeyPatch) -> None:

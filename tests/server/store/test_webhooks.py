@@ -9,10 +9,10 @@ import pytest
 from deniable_server.store import open_store
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
 from deniable_server.store.protocol import Store
-from deniable_server.store.webhooks import MOST, Message, Told, Webhook
+from deniable_server.store.webhooks import MOST, Message, ReceiverState, Webhook
 
 HOOK = Webhook("wh_1", "study", "https://example.org/in?token=kanary", ("count.daily", "survey.closed"), "2026-01-01")
-NEW, LATER = Told(True, False, 0), Told(True, True, 12)
+NEW, LATER = ReceiverState(True, False, 0), ReceiverState(True, True, 12)
 MESSAGES = [Message("msg_2", "wh_1", '{"n":12}', 0, 100), Message("msg_1", "wh_1", "{}", 0, 200)]
 
 

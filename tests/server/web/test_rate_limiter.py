@@ -13,7 +13,7 @@ from deniable_server.identity import passwords as password_checks
 from deniable_server.identity.passwords import Passwords, set_password
 from deniable_server.store.protocol import Store
 from deniable_server.web import rate_limiter
-from deniable_server.web.rate_limiter import Delays, Lane, Rate, TooManyError
+from deniable_server.web.rate_limiter import Delays, HashingQueue, Rate, RateLimitError
 
 RIGHT, WRONG = "correct horse battery", "another horse battery"
 
@@ -43,7 +43,7 @@ def waits(attempt: Callable[[], object]) -> int:
     """How many seconds it is told to wait; 0 for none."""
     try:
         attempt()
-    except TooManyError as error:
+    except RateLimitError as error:
         return error.seconds
     return 0
 
@@ -131,7 +131,7 @@ def _names_after(clock: Clock) -> list[bytes]:
 
 
 def test_one_password_is_hashed_at_a_time_and_three_wait(clock: Clock) -> None:
-    lane, inside, most = Lane(clock), threading.Semaphore(0), []
+    lane, inside, most = HashingQueue(clock), threading.Semaphore(0), []
     hashing: list[str] = []
     end = threading.Event()
 
@@ -143,7 +143,7 @@ def test_one_password_is_hashed_at_a_time_and_three_wait(clock: Clock) -> None:
                 inside.release()
                 end.wait(30)
                 hashing.remove(name)
-        except TooManyError as error:
+        except RateLimitError as error:
             return error.seconds
         return 0
 
@@ -162,7 +162,7 @@ def test_one_password_is_hashed_at_a_time_and_three_wait(clock: Clock) -> None:
 
 
 def test_a_try_that_is_told_to_wait_leaves_its_place(clock: Clock) -> None:
-    lane = Lane(clock)
+    lane = HashingQueue(clock)
     for _ in range(rate_limiter.BURST):
         with lane.attempt("one of many"):
             clock.now += 60

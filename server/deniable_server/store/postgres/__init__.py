@@ -1,1 +1,1 @@
-"""The shelves on PostgreSQL: several web processes, on several machines, at once."""
+"""Storage on PostgreSQL, for several web processes on several machines at once."""

@@ -28,7 +28,7 @@ _TEXTS = {
 
 
 def code_of(error: psycopg.Error) -> str:
-    """Returns the SQLSTATE of an error; of a connection that was not made, the one that its words stand for, 08006 without any."""
+    """Returns the SQLSTATE of an error; for a failed connection, the one that its text implies, 08006 without any text."""
     if error.sqlstate:
         return "57P03" if error.sqlstate.startswith("57P") else error.sqlstate
     _, fatal, reason = str(error).partition("FATAL:")
@@ -38,5 +38,5 @@ def code_of(error: psycopg.Error) -> str:
 
 
 def in_words(code: str) -> str:
-    """Returns a line about the database, with the code; nothing of it was sent by anybody."""
+    """Returns a line about the database with the code. It quotes no text that the server or a client sent."""
     return f"the database {WORDS.get(code, 'cannot be used')} ({code})"

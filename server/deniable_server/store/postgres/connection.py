@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL that is spoken to as one to SQLite is: `?` for values."""
+"""PostgreSQL connections with SQLite-style `?` parameters."""
 
 from __future__ import annotations
 
@@ -12,32 +12,36 @@ from deniable_server.store.sql.connection import Cursor
 
 
 class PostgresConnection:
-    """Rows come all at once, as bytes and not as text."""
+    """A connection that fetches all rows of a query at once, in binary."""
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self.raw = raw
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> Cursor:
-        return self.raw.execute(_written(statement), _searched(statement, values), binary=True)
+        """Executes a statement with values for its `?`."""
+        return self.raw.execute(_to_format_style(statement), _searched(statement, values), binary=True)
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> object:
+        """Executes a statement once for each row of values."""
         with self.raw.cursor() as cursor:
-            cursor.executemany(_written(statement), rows)
+            cursor.executemany(_to_format_style(statement), rows)
         return None
 
     def close(self) -> None:
+        """Closes the connection."""
         self.raw.close()
 
 
 class StreamingConnection(PostgresConnection):
-    """Rows come as they are asked for, so that memory does not grow with them; the rows of one query are read before the next one."""
+    """A connection that fetches rows as they are read, so that memory does not grow; read one query's rows before the next query."""
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> Cursor:
-        return _Rows(self.raw.cursor().stream(_written(statement), _searched(statement, values), binary=True))
+        """Executes a query and streams its rows."""
+        return _Rows(self.raw.cursor().stream(_to_format_style(statement), _searched(statement, values), binary=True))
 
 
 class _Rows:
-    """A cursor whose rows are on their way."""
+    """A cursor over streamed rows."""
 
     rowcount = -1  # not known before the last one
 
@@ -45,8 +49,8 @@ class _Rows:
         self._rows = rows
 
     def fetchone(self) -> Any:
-        found = self.fetchall()
-        return found[0] if found else None
+        rows = self.fetchall()
+        return rows[0] if rows else None
 
     def fetchall(self) -> list[Any]:
         return list(self._rows)
@@ -56,7 +60,7 @@ class _Rows:
 
 
 @lru_cache(maxsize=256)
-def _written(statement: str) -> bytes:
+def _to_format_style(statement: str) -> bytes:
     return statement.replace("%", "%%").replace("?", "%s").encode()
 
 
@@ -64,7 +68,7 @@ _LOOKS_FOR = ("SELECT", "DELETE", "UPDATE")  # what an UPDATE sets is no text th
 
 
 def _searched(statement: str, values: Sequence[Any]) -> Sequence[Any]:
-    """PostgreSQL keeps no text with a NUL, and takes none: what is looked for with one is nowhere, as what has U+FFFF is."""
+    """Returns values without NUL characters, which PostgreSQL refuses: U+FFFF in their place matches nothing that is stored."""
     if statement.startswith(_LOOKS_FOR):
         return [value.replace("\0", "\uffff") if isinstance(value, str) else value for value in values]
     return values

@@ -1,7 +1,7 @@
-"""A database on a PostgreSQL server, and this process's one writer to it.
+"""Connection pool of a PostgreSQL database, and this process's writer to it.
 
-Processes write one after the other, each whatever came to it together: whoever holds an advisory lock is alone with what waits. Two
-commits of two processes therefore never meet, and each sees all that was committed before.
+Processes write one after the other: the one that holds an advisory lock writes everything that is queued in it, and has the
+intake to itself. So commits of two processes never overlap, and each sees everything that was committed before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from deniable_server.store.reserved import is_reserved
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.intake import Intake, reseal
 from deniable_server.store.sql.sealing import Seal
-from deniable_server.store.sql.vacuum import Rewriting
+from deniable_server.store.sql.vacuum import VacuumScheduler
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 
 SMALL_BYTES = 8 << 20  # submissions up to here are written anew after each batch: xmin and ctid show which came last
@@ -37,11 +37,18 @@ _PROOF = "proof of the key"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
-class Server:
-    """The database at `url`, called `name` in messages; its tables are made or migrated, and the key at `key` is made if it is not there.
+class PostgresServer:
+    """The database at `url`. Its tables are created or migrated, and a missing key file is created.
 
-    connections: to the database at a time, at most. Raises UnavailableError where it cannot be reached or used, is set so that a promise
-    would be broken, or has another key; ValueError below FEWEST connections.
+    Args:
+        url: The database's URL.
+        name: Its name in messages.
+        key: The path of the key file.
+        connections: The most connections at a time.
+
+    Raises:
+        UnavailableError: The database cannot be reached or used, has settings that would break a promise, or has another key.
+        ValueError: There are fewer than FEWEST connections.
     """
 
     def __init__(self, url: str, name: str, key: Path, connections: int = CONNECTIONS) -> None:
@@ -59,12 +66,12 @@ class Server:
                 schema.migrate(connection)
                 self._prove(connection)
                 (due,) = connection.execute("SELECT due FROM deniable").fetchone()
-            self.rewriting = Rewriting(self.rewrite)
+            self.rewriting = VacuumScheduler(self.rewrite)
             self.intake = Intake(self.seal, self._released, self.changed, _version)
             self.writer = Writer(self, self.intake)
         except psycopg.ProgrammingError as error:
             if error.sqlstate is None:  # of the url itself, which libpq would quote
-                raise UnavailableError(f"the database {name} cannot be used: its url is none that PostgreSQL understands") from None
+                raise UnavailableError(f"the database {name} cannot be used: PostgreSQL does not understand its URL") from None
             raise UnavailableError(f"the database {name} cannot be used: {_line(error)}") from None
         except psycopg.Error as error:
             raise UnavailableError(f"the database {name} cannot be used: {_line(error)} ({code_of(error)})") from None
@@ -79,7 +86,7 @@ class Server:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection of the pool, for reading one state of the database. Raises UnavailableError where the database fails."""
+        """Yields a pooled connection for reading one snapshot. Raises UnavailableError if the database fails."""
         try:
             with self._pools[is_reserved()].connection() as raw:
                 raw.execute(_READ)
@@ -92,7 +99,7 @@ class Server:
 
     @contextmanager
     def scanning(self) -> Iterator[Connection]:
-        """A connection of its own, since whoever scans may take a while; it reads one state. Raises UnavailableError likewise."""
+        """Yields a separate connection for long reads of one snapshot. Raises UnavailableError if the database fails."""
         if not self._scans.acquire(timeout=WAIT_SECONDS):
             raise busy()
         try:
@@ -105,7 +112,7 @@ class Server:
             self._scans.release()
 
     def trouble(self) -> str | None:
-        """What a new connection meets, in words with the SQLSTATE; None where it can read."""
+        """Returns the failure of a new connection, in words with the SQLSTATE; None if it can read."""
         try:
             with psycopg.connect(self._url, autocommit=True, connect_timeout=int(WAIT_SECONDS)) as raw:
                 raw.execute("SELECT 1")
@@ -114,7 +121,7 @@ class Server:
         return None
 
     def connect(self) -> PostgresConnection:
-        """A new connection, set as those that write must be. Raises psycopg.Error."""
+        """Opens a connection with the settings for writing. Raises psycopg.Error."""
         raw = psycopg.connect(self._url, autocommit=True)
         raw.execute(f"SET lock_timeout = {int(1000 * BUSY_SECONDS)}")
         (durable,) = raw.execute("SHOW synchronous_commit").fetchone() or ("off",)
@@ -123,24 +130,24 @@ class Server:
         return PostgresConnection(raw)
 
     def changed(self, connection: Connection) -> None:
-        """Inside of a transaction: the tables are to be written anew soon."""
+        """Schedules a rewrite of the tables, from within a transaction."""
         connection.execute("UPDATE deniable SET due = 1")
         self.rewriting.due()
 
     def due(self) -> None:
-        """They are to be written anew soon, since that failed."""
+        """Schedules a rewrite of the tables after one failed."""
         self.rewriting.due()
 
     def rewrite(self) -> None:
-        """Writes every table anew, in the order of its keys and by one transaction, and removes what was there before.
+        """Rewrites every table in the order of its keys in one transaction, and removes the old rows.
 
-        Where a reader, a dump say, still needs what was there before, that is done again later.
+        If a reader, such as a dump, still needs the old rows, the rewrite is repeated later.
         """
         if self.writer.run_alone(self._rewrite):
             self.rewriting.due()
 
     def close(self) -> None:
-        """Writes what waits and lets go of the database."""
+        """Commits the queued jobs and closes the connections."""
         self.rewriting.stop()
         for pool in self._pools.values():
             pool.close()
@@ -150,20 +157,23 @@ class Server:
 
     @property
     def errors(self) -> type[Exception]:
+        """The base class of psycopg's errors."""
         return psycopg.Error
 
     def begin(self, connection: Connection) -> None:
+        """Begins a transaction with the advisory lock for writing."""
         self._committing = False
         connection.execute("BEGIN")
         connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", [schema.LOCK])
 
     def commit(self, connection: Connection) -> None:
+        """Commits the transaction."""
         self._committing = True
         connection.execute("COMMIT")
         self._committing = False
 
     def recovered(self, connection: Connection) -> Connection:
-        """The same connection after a rollback; if it is lost, another one; if there is none, the lost one, which will fail again."""
+        """Returns the connection after a rollback; a new one if it is lost; the lost one, which will fail again, if there is no new one."""
         try:
             connection.execute("ROLLBACK")
             return connection
@@ -175,24 +185,27 @@ class Server:
             return connection
 
     def passes(self, error: Exception) -> bool:
-        """Where two transactions hindered each other; or where the connection was lost before it was told to commit."""
+        """Returns whether two transactions conflicted, or the connection was lost before the commit was sent."""
         if isinstance(error, (errors.SerializationFailure, errors.DeadlockDetected)):
             return True
         lost = isinstance(error, psycopg.OperationalError) and (error.sqlstate is None or error.sqlstate.startswith(("08", "57P")))
         return lost and not self._committing
 
     def tidy(self, connection: Connection) -> bool:
-        """There is nothing to do: the order of commits in PostgreSQL's own log is not ours to remove."""
+        """Returns True: the order of commits in PostgreSQL's own log cannot be removed from here."""
         return True
 
     def explain(self, error: Exception) -> StoreError:
+        """Returns the error for the caller of a failed request; a connection lost during the commit may have stored it."""
         if self._committing:
             self._committing = False
-            return UnavailableError("the server's database was lost while it wrote; it may have been kept: send the same again later")
+            return UnavailableError(
+                "the connection to the database was lost during the commit; it may have been stored: send the same again later"
+            )
         return explain(error)
 
     def _rewrite(self, connection: Connection) -> bool:
-        """Whether somebody still reads what was there before."""
+        """Rewrites the tables. Returns whether a transaction still reads the old rows."""
         self.begin(connection)
         reseal(connection, self.seal)
         for table, order in schema.ORDERED.items():
@@ -211,20 +224,20 @@ class Server:
         return bool(readers)
 
     def _released(self, connection: Connection) -> None:
-        """A batch stands in the tables: small ones are written anew, so that nothing of them shows which came last."""
+        """Schedules a rewrite after a batch, if the tables are so small that they would show which batch came last."""
         (size,) = connection.execute("SELECT pg_total_relation_size('submissions')").fetchone()
         if size <= SMALL_BYTES:
             self.changed(connection)
 
     def _prove(self, connection: Connection) -> None:
-        """Keeps something sealed with the key, so that a process with another key is refused before it writes."""
+        """Stores a text encrypted with the key, so that a process with another key is refused before it writes."""
         with_key = self.seal.close(b"", _PROOF)
         connection.execute("UPDATE deniable SET proof = ? WHERE proof IS NULL", [with_key])
         self.seal.open(connection.execute("SELECT proof FROM deniable").fetchone()[0], _PROOF)
 
 
-class ReadServer(Server):
-    """The same database as another process writes to: nothing is written here, and nothing is kept of what waits."""
+class ReadOnlyPostgresServer(PostgresServer):
+    """The same database, opened for reading while another process writes it; without an intake."""
 
     def __init__(self, url: str, name: str, key: Path) -> None:
         self._url, self._name = url, name
@@ -234,12 +247,12 @@ class ReadServer(Server):
         self._pools = _pools(url, 2, apart=False)
 
     def close(self) -> None:
-        """Lets go of the database."""
+        """Closes the connections."""
         self._pools[False].close()
 
 
 def _pools(url: str, most: int, *, apart: bool = True) -> dict[bool, ConnectionPool[psycopg.Connection[Any]]]:
-    """Returns the connections of respondents' threads (True) and of all others (False): one pool for both where there are too few."""
+    """Returns the pools of respondents' threads (True) and of all others (False): one pool for both if there are too few connections."""
     reserved = int(most * RESERVED) if apart else 0
     if not reserved:
         return dict.fromkeys((True, False), _pool(url, most))
@@ -247,7 +260,7 @@ def _pools(url: str, most: int, *, apart: bool = True) -> dict[bool, ConnectionP
 
 
 def _pool(url: str, most: int) -> ConnectionPool[psycopg.Connection[Any]]:
-    """Up to `most` connections, of which one stays."""
+    """Returns a pool of up to `most` connections, one of which stays open."""
     return ConnectionPool(
         url,
         min_size=1,
@@ -260,17 +273,17 @@ def _pool(url: str, most: int) -> ConnectionPool[psycopg.Connection[Any]]:
 
 
 def explain(error: Exception) -> StoreError:
-    """What an error of the database means to whoever sent the request."""
+    """Returns the error for the caller of a request that failed with this database error."""
     if isinstance(error, errors.DiskFull):
-        return FullError("the server's disk is full; nothing was kept, send the same again later")
-    return UnavailableError("the server's database cannot be used now; nothing was kept, send the same again later")
+        return FullError("the server's disk is full; nothing was stored, send the same again later")
+    return UnavailableError("the server's database cannot be used now; nothing was stored, send the same again later")
 
 
 def _line(error: psycopg.Error) -> str:
-    """The first line of what PostgreSQL says; it names host and user, and never a password."""
+    """Returns the first line of PostgreSQL's message, which names host and user, and never a password."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _version(connection: Connection) -> object:
-    """It differs whenever another process has written what waits: PostgreSQL notes the transaction that wrote a row."""
+    """Returns a value that changes whenever another process writes to the intake: the transactions that wrote its rows."""
     return connection.execute("SELECT string_agg(xmin::text, ',' ORDER BY key) FROM intake").fetchone()

@@ -1,51 +1,54 @@
-"""The store on PostgreSQL: the same shelves."""
+"""Store on PostgreSQL."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from deniable_server.store.errors import UnavailableError
-from deniable_server.store.postgres.server import CONNECTIONS, ReadServer, Server
-from deniable_server.store.sql.access import AccessShelf
-from deniable_server.store.sql.accounts import AccountShelf
-from deniable_server.store.sql.audit import AuditShelf
-from deniable_server.store.sql.drafts import DraftShelf
-from deniable_server.store.sql.factors import FactorShelf
-from deniable_server.store.sql.life import LifeShelf
-from deniable_server.store.sql.people import PeopleShelf
-from deniable_server.store.sql.roles import RoleShelf
-from deniable_server.store.sql.submissions import SubmissionShelf
-from deniable_server.store.sql.surveys import SurveyShelf
-from deniable_server.store.sql.webhooks import WebhookShelf
+from deniable_server.store.postgres.server import CONNECTIONS, PostgresServer, ReadOnlyPostgresServer
+from deniable_server.store.sql.access import SqlAccess
+from deniable_server.store.sql.accounts import SqlAccounts
+from deniable_server.store.sql.audit import SqlAudit
+from deniable_server.store.sql.drafts import SqlDrafts
+from deniable_server.store.sql.factors import SqlFactors
+from deniable_server.store.sql.life import SqlLife
+from deniable_server.store.sql.people import SqlPeople
+from deniable_server.store.sql.roles import SqlRoles
+from deniable_server.store.sql.submissions import SqlSubmissions
+from deniable_server.store.sql.surveys import SqlSurveys
+from deniable_server.store.sql.webhooks import SqlWebhooks
 
 
 class PostgresStore:
-    """A `Store` in the database at `url`. Raises what `Server` raises."""
+    """A `Store` in the database at `url`. Raises what `PostgresServer` raises."""
 
     def __init__(self, url: str, name: str, key: Path, connections: int | None = None, *, writing: bool = True) -> None:
         most = CONNECTIONS if connections is None else connections
-        self.database = Server(url, name, key, most) if writing else ReadServer(url, name, key)
-        self.surveys = SurveyShelf(self.database)
-        self.access = AccessShelf(self.database)
-        self.submissions = SubmissionShelf(self.database, self.access)
-        self.accounts = AccountShelf(self.database)
-        self.people = PeopleShelf(self.database)
-        self.roles = RoleShelf(self.database)
-        self.factors = FactorShelf(self.database)
-        self.audit = AuditShelf(self.database)
-        self.life = LifeShelf(self.database)
-        self.drafts = DraftShelf(self.database)
-        self.webhooks = WebhookShelf(self.database)
+        self.database = PostgresServer(url, name, key, most) if writing else ReadOnlyPostgresServer(url, name, key)
+        self.surveys = SqlSurveys(self.database)
+        self.access = SqlAccess(self.database)
+        self.submissions = SqlSubmissions(self.database, self.access)
+        self.accounts = SqlAccounts(self.database)
+        self.people = SqlPeople(self.database)
+        self.roles = SqlRoles(self.database)
+        self.factors = SqlFactors(self.database)
+        self.audit = SqlAudit(self.database)
+        self.life = SqlLife(self.database)
+        self.drafts = SqlDrafts(self.database)
+        self.webhooks = SqlWebhooks(self.database)
 
     def backup(self, target: Path) -> None:
-        """Raises UnavailableError always: PostgreSQL has tools of its own."""
+        """Raises UnavailableError: use PostgreSQL's own tools."""
         raise UnavailableError("a database on PostgreSQL is copied with its own tools, such as pg_dump; copy the key apart from it")
 
     def trouble(self) -> str | None:
+        """Returns what prevents a connection from reading, or None."""
         return self.database.trouble()
 
     def rewrite(self) -> None:
+        """Rewrites the tables."""
         self.database.rewrite()
 
     def close(self) -> None:
+        """Closes the connections."""
         self.database.close()

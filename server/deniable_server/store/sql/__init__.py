@@ -1,1 +1,1 @@
-"""The shelves, in the SQL that every database speaks; what a database does in a way of its own is in its folder."""
+"""Storage in the SQL that all databases share; database-specific code is in the folder of each database."""

@@ -1,39 +1,41 @@
-"""The shelf of what was done."""
+"""Audit log in SQL."""
 
 from __future__ import annotations
 
-from deniable_server.store.audit import BEGINNING, Act, Checked, Entry, check
+from deniable_server.store.audit import BEGINNING, Act, AuditEntry, LogCheck, check
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 
 
-class AuditShelf:
-    """The `Audit` of a store."""
+class SqlAudit:
+    """Implements `Audit`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
-    def entries(self, before: int | None = None, most: int | None = None) -> list[Entry]:
+    def entries(self, before: int | None = None, most: int | None = None) -> list[AuditEntry]:
+        """Returns entries of the log, the newest first."""
         query = "SELECT entry FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?"
         with self._database.reading() as connection:
             rows = connection.execute(query, [before or 1 << 62, 1 << 62 if most is None else most]).fetchall()
         try:
-            return [Entry.of(text) for (text,) in rows]
+            return [AuditEntry.of(text) for (text,) in rows]
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise UnavailableError("the audit log has an entry that cannot be read; `deniable-server audit verify` says which") from None
+            raise UnavailableError("the audit log has an unreadable entry; run `deniable-server audit verify` to find it") from None
 
-    def verify(self, noted: str | None = None) -> Checked:
+    def verify(self, noted: str | None = None) -> LogCheck:
+        """Verifies the log's hash chain against its separately stored head."""
         with self._database.scanning() as connection:
-            kept = _head(connection)
+            stored = _head(connection)
             rows = connection.execute("SELECT number, entry, hash FROM audit ORDER BY number")
-            return check(iter(rows), kept, noted)
+            return check(iter(rows), stored, noted)
 
 
 def append(connection: Connection, did: Act) -> None:
-    """In the writer's turn, and the transaction of the act: notes it."""
+    """Appends an act to the log, in the writer's turn and in the transaction of the act."""
     count, head = _head(connection)
-    entry = Entry(count + 1, did, head)
+    entry = AuditEntry(count + 1, did, head)
     connection.execute("INSERT INTO audit VALUES (?, ?, ?)", [entry.number, entry.text, entry.hash])
     connection.execute("DELETE FROM audit_head")
     connection.execute("INSERT INTO audit_head VALUES (?, ?)", [entry.number, entry.hash])

@@ -1,7 +1,7 @@
-"""What of a part is counted now, and what goes on waiting: whoever looks before and after sees a batch of records come, or more.
+"""Batches: which waiting submissions of a part are counted now, so that observers see at least a batch of records arrive at once.
 
-A part lets go of a batch only where another one stays behind, so that those who wait when the survey is closed are a batch as well. Which
-ones stay is drawn anew each time: what waits has no order, and needs none.
+A batch is counted only if another batch stays behind, so that the submissions that are counted when the survey closes
+are a batch too. Which ones stay is drawn at random each time; waiting submissions have no order.
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ T = TypeVar("T")
 
 
 def take(survey: Survey, waiting: Waiting) -> Waiting | None:
-    """Takes out what is to be counted now of a part whose survey is open; None if nothing is.
+    """Takes out what is to be counted now of a part whose survey is open.
 
-    A submission of a whole batch is counted at once, and alone: its records would hide no others, since they stand together. Records
-    that are to leave the counts do so with others that come, or a batch of them by themselves.
+    A submission as large as a batch is counted at once and alone: its records stay together, so they would hide no others.
+    Withdrawn records leave the counts together with arriving ones, or as a batch by themselves.
+
+    Returns:
+        The submissions and withdrawals to count, or None.
     """
     batch = survey.batch
     whole = [id_ for id_, records in waiting.arrived.items() if records.count >= batch]
@@ -35,12 +38,17 @@ def take(survey: Survey, waiting: Waiting) -> Waiting | None:
 
 
 def left_behind(survey: Survey, due: Waiting) -> int:
-    """How many more records a part is known to have, now that these are counted: a batch, where some have waited with others."""
+    """Returns how many more records a part is known to have after these are counted: a batch, if some waited with others."""
     return survey.batch if any(records.count < survey.batch for records in due.arrived.values()) else 0
 
 
 def _beyond_a_batch(waiting: Sequence[tuple[T, int]], batch: int) -> list[T]:
-    """Of things and their numbers of records: all but as many as make a batch, if the others make one too; else nothing."""
+    """Returns all but a batch of the waiting things, drawn at random, if the returned ones make a batch too; otherwise nothing.
+
+    Args:
+        waiting: Things with their numbers of records.
+        batch: The batch size in records.
+    """
     if sum(count for _, count in waiting) < 2 * batch:
         return []
     stays, goes = 0, []
@@ -53,6 +61,6 @@ def _beyond_a_batch(waiting: Sequence[tuple[T, int]], batch: int) -> list[T]:
 
 
 def in_any_order(things: Sequence[T]) -> list[T]:
-    """All of them, in an order that nobody can foresee: that of 16 random bytes for each, since every draw asks the system."""
-    drawn = struct.iter_unpack("16s", secrets.token_bytes(16 * len(things)))
-    return [things[at] for _, at in sorted(zip(drawn, range(len(things)), strict=True))]
+    """Returns things in an unpredictable order: sorted by 16 random bytes each, read from the system in one call."""
+    keys = struct.iter_unpack("16s", secrets.token_bytes(16 * len(things)))
+    return [things[at] for _, at in sorted(zip(keys, range(len(things)), strict=True))]

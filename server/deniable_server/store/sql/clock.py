@@ -1,4 +1,4 @@
-"""The day, the finest time that is kept of anything."""
+"""The current day: no finer time is stored of anything."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from datetime import UTC, datetime
 
 
 def today() -> str:
-    """The day in UTC, YYYY-MM-DD."""
+    """Returns the day in UTC, YYYY-MM-DD."""
     return datetime.now(UTC).date().isoformat()

@@ -1,4 +1,4 @@
-"""What the shelves need of a database: connections, one writer, and what waits."""
+"""SqlDatabase interface for the SQL storage: connections, the writer, and waiting submissions."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from deniable_server.store.sql.sealing import Seal
 from deniable_server.store.sql.writer import Writer
 
 
-class Database(Protocol):
-    """A database, its one writer in this process, and what is kept beside it in memory."""
+class SqlDatabase(Protocol):
+    """A database, its writer in this process, and what is in memory beside it."""
 
     seal: Seal
     intake: Intake
     writer: Writer
 
     def reading(self) -> AbstractContextManager[Connection]:
-        """A connection for reading one state of the database. Raises UnavailableError where the database fails."""
+        """Returns a connection for reading one snapshot. Raises UnavailableError if the database fails."""
 
     def scanning(self) -> AbstractContextManager[Connection]:
-        """The same on a connection of its own, for what takes a while: rows come as they are asked for, from one query at a time."""
+        """Returns a separate connection for long reads of one snapshot: one query at a time, whose rows are fetched as they are read."""
 
     def changed(self, connection: Connection) -> None:
-        """Inside of a transaction: the database is to be written anew soon."""
+        """Schedules a rewrite, from within a transaction."""
 
     def due(self) -> None:
-        """It is to be written anew soon, since that failed."""
+        """Schedules a rewrite after one failed."""
 
     def rewrite(self) -> None:
-        """Writes everything anew: no order shows in what is stored, and nothing erased is left."""
+        """Rewrites the whole database, so that stored rows show no order and no erased data is left."""

@@ -1,7 +1,7 @@
-"""Records that come one by one: the writer is woken for the first of them, and takes all that have come when its turn is there.
+"""Queue of single incoming records: the writer takes all that have arrived when its turn comes.
 
-A commit costs the same for one as for thirty. So where several came with the last one, the next waits for as many: whoever was told of that
-one sends the next soon. It waits no longer than the last one took, and LONGEST; who comes alone does not wait at all.
+A commit costs the same for one record as for thirty. If several were in the last commit, the next one waits for as many, since
+their senders will soon send again. It waits no longer than the last commit took, and at most LONGEST; a lone record does not wait.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from deniable_server.store.sql.writer import Writer
 
 
 @dataclass(slots=True, eq=False)
-class Arrival:
-    """A submission for a survey, and who hears what becomes of it. A future for each would take 3 us more."""
+class IncomingSubmission:
+    """A submission to a survey, and the callback for its outcome. A callback, since a future for each would take 3 us more."""
 
     survey: str
     submission: Submission
@@ -30,20 +30,25 @@ class Arrival:
 
 LONGEST = 0.005  # seconds
 
-Admit = Callable[[Connection, Sequence[Arrival]], list[bool | StoreError]]
+Admit = Callable[[Connection, Sequence[IncomingSubmission]], list[bool | StoreError]]
 
 
-class Arrivals:
-    """Those that wait. admit: what the writer does with some of them in one transaction; what came of each, in their order."""
+class IncomingQueue:
+    """The queue.
+
+    Args:
+        writer: The writer that commits them.
+        admit: Stores submissions in one transaction, and returns the outcome of each, in order.
+    """
 
     def __init__(self, writer: Writer, admit: Admit) -> None:
         self._writer, self._admit = writer, admit
-        self._waiting: list[Arrival] = []
+        self._waiting: list[IncomingSubmission] = []
         self._lock = threading.Condition()
         self._last, self._took = 1, 0.0  # of the last commit: how many came, and seconds
 
-    def add(self, arrival: Arrival) -> None:
-        """Tells, in the writer's thread, what `admit` says of it once that is durable, or what the commit failed with."""
+    def add(self, arrival: IncomingSubmission) -> None:
+        """Queues a submission. Its callback is called in the writer's thread once the outcome is durable, or the commit has failed."""
         with self._lock:
             self._waiting.append(arrival)
             number = len(self._waiting)
@@ -52,8 +57,8 @@ class Arrivals:
         if number == 1:
             self._ask_for_a_turn()
 
-    def take_back(self, arrival: Arrival) -> bool:
-        """Whether its turn had not come: then it is not admitted, and nobody is told."""
+    def take_back(self, arrival: IncomingSubmission) -> bool:
+        """Removes a submission from the queue. Returns whether it was still there; then its callback is not called."""
         with self._lock:
             if arrival not in self._waiting:
                 return False
@@ -61,29 +66,29 @@ class Arrivals:
         return True
 
     def _gather(self) -> None:
-        """In the writer's thread, before a commit: waits for as many as came with the last one."""
+        """Waits for as many submissions as the last commit had. Called in the writer's thread before a commit."""
         with self._lock:
             self._lock.wait_for(lambda: len(self._waiting) >= self._last, min(self._took, LONGEST))
 
     def _ask_for_a_turn(self) -> None:
-        taken: list[Arrival] = []
+        batch: list[IncomingSubmission] = []
         begun = 0.0
 
         def work(connection: Connection) -> list[bool | StoreError]:
             nonlocal begun
-            if not taken:  # else the transaction is tried again
+            if not batch:  # else the transaction is tried again
                 begun = time.monotonic()
-                taken.extend(self._take())
-            return self._admit(connection, taken)
+                batch.extend(self._take())
+            return self._admit(connection, batch)
 
         def tell(turn: Future[list[bool | StoreError]]) -> None:
-            self._last, self._took = max(1, len(taken)), time.monotonic() - begun
+            self._last, self._took = max(1, len(batch)), time.monotonic() - begun
             failure = turn.exception()
             if failure is not None:
-                for each in taken or self._take():
+                for each in batch or self._take():
                     each.tell(failure)
                 return
-            for each, outcome in zip(taken, turn.result(), strict=True):
+            for each, outcome in zip(batch, turn.result(), strict=True):
                 each.tell(outcome)
 
         try:
@@ -92,8 +97,8 @@ class Arrivals:
             for each in self._take():
                 each.tell(error)
 
-    def _take(self) -> list[Arrival]:
-        """All that wait; from now on they cannot be taken back."""
+    def _take(self) -> list[IncomingSubmission]:
+        """Takes all submissions out of the queue; they can no longer be cancelled."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
         return waiting

@@ -1,7 +1,7 @@
-"""What has arrived and is not counted yet: durable, sealed, and of one size for each part of a survey, whatever is in it.
+"""Intake of submissions that are not counted yet: durable, encrypted, and of one size for each part of a survey.
 
-What a part holds is written anew in full, under a new nonce, whenever any of it changes. So the database shows neither how much waits, nor
-which came last, nor whose code came with it.
+Whenever a part changes, all of it is written anew under a new nonce. So the database shows neither how many submissions wait, nor
+which arrived last, nor which code came with one.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ from deniable_server.store.sql.published import COLUMNS, find, published_of
 from deniable_server.store.sql.release import release
 from deniable_server.store.sql.sealing import Seal
 from deniable_server.store.sql.settings import close_if_full
-from deniable_server.store.sql.waiting import Records, Waiting
+from deniable_server.store.sql.waiting import PackedRecords, Waiting
 
 
-class Place(NamedTuple):
-    """A part of a survey."""
+class PartKey(NamedTuple):
+    """A part of a survey, with the survey's id."""
 
     survey: str
     part: Part
 
 
 class Intake:
-    """The intake as the writer sees it, in memory; read again whenever another process has written to it.
+    """The writer's copy of the intake in memory, read again whenever another process has written to the database.
 
-    released: called in the transaction in which something enters the counts or leaves them; closed: in one that closes a survey, which had
-    the records it was to have. version: what differs whenever another process has written since.
+    Args:
+        seal: Encrypts what waits.
+        released: Called in each transaction that changes the counts.
+        closed: Called in a transaction that closes a survey because it has all its records.
+        version: Returns a value that changes whenever another process writes.
     """
 
     def __init__(
@@ -46,13 +49,13 @@ class Intake:
     ) -> None:
         self._seal, self._released, self._closed, self._version_of = seal, released, closed, version
         self._version: object = None
-        self._waiting: dict[Place, Waiting] = {}
-        self._places: dict[bytes, Place] = {}
+        self._waiting: dict[PartKey, Waiting] = {}
+        self._places: dict[bytes, PartKey] = {}
         self._codes: set[tuple[str, bytes]] = set()
-        self._touched: set[Place] = set()
+        self._touched: set[PartKey] = set()
 
     def refresh(self, connection: Connection) -> None:
-        """At the beginning of a transaction."""
+        """Rereads the intake at the beginning of a transaction, if another process has written."""
         version = self._version_of(connection)
         if version != self._version:
             self._waiting = dict(read(connection, self._seal))
@@ -62,14 +65,14 @@ class Intake:
             self._version = version
 
     def settle(self, connection: Connection) -> None:
-        """At the end of a transaction: counts what is due, and seals the rest."""
+        """Counts what is due and encrypts the rest, at the end of a transaction."""
         while touched := sorted(self._touched, key=_name):
             self._touched.clear()
             for place in touched:
                 self._settle(connection, place)
         self._version = self._version_of(connection)
 
-    def _settle(self, connection: Connection, place: Place) -> None:
+    def _settle(self, connection: Connection, place: PartKey) -> None:
         published = find(connection, place.survey)
         due = self._due(place, published.survey, published.is_open)
         if due:
@@ -82,20 +85,20 @@ class Intake:
         self._write(connection, published.survey, place.part, self._waiting[place])
 
     def forget(self) -> None:
-        """After a transaction that failed: what is in memory is not what is in the file."""
+        """Discards the copy in memory after a failed transaction."""
         self._version = None
 
-    def find(self, submission_id: bytes) -> tuple[Place, Records] | None:
-        """A submission that waits, and where."""
+    def find(self, submission_id: bytes) -> tuple[PartKey, PackedRecords] | None:
+        """Returns a waiting submission and its place, or None."""
         place = self._places.get(submission_id)
         return (place, self._waiting[place].arrived[submission_id]) if place else None
 
     def holds_code(self, survey_id: str, code: bytes) -> bool:
-        """Whether the code with this hash came with something that waits, or that was withdrawn while it waited."""
+        """Returns whether the code with this hash came with a waiting submission, or with one withdrawn while it waited."""
         return (survey_id, code) in self._codes
 
-    def add(self, place: Place, submission_id: bytes, records: Records, code: bytes | None) -> None:
-        """Keeps a submission, and the hash of its code."""
+    def add(self, place: PartKey, submission_id: bytes, records: PackedRecords, code: bytes | None) -> None:
+        """Adds a submission, and the hash of its invitation code."""
         waiting = self._touch(place)
         waiting.arrived[submission_id] = records
         self._places[submission_id] = place
@@ -104,15 +107,15 @@ class Intake:
             self._codes.add((place.survey, code))
 
     def remove(self, submission_id: bytes) -> None:
-        """Erases a submission that waits; its code stays used."""
+        """Erases a waiting submission; its code stays used."""
         del self._touch(self._places.pop(submission_id)).arrived[submission_id]
 
-    def take_out(self, place: Place, records: Records) -> None:
-        """Records that are erased already, and are to leave the counts."""
+    def take_out(self, place: PartKey, records: PackedRecords) -> None:
+        """Adds records that are erased already and must leave the counts."""
         self._touch(place).withdrawn.append(records)
 
     def discard(self, survey_id: str) -> None:
-        """Forgets all that waits of a survey: it was deleted."""
+        """Discards everything that waits for a survey whose records are deleted."""
         for place in [place for place in self._waiting if place.survey == survey_id]:
             waiting = self._waiting.pop(place)
             self._codes -= {(survey_id, code) for code in waiting.codes}
@@ -121,35 +124,35 @@ class Intake:
             self._touched.discard(place)
 
     def touch(self, survey_id: str) -> None:
-        """Looks at all parts of a survey at the end of this transaction: it was closed."""
+        """Marks all parts of a closed survey to be settled at the end of this transaction."""
         self._touched |= {place for place in self._waiting if place.survey == survey_id}
 
     def prepare(self, connection: Connection, survey: Survey) -> None:
-        """Makes room for every part of a new survey, so that the first record of a part does not show."""
+        """Reserves space for every part of a new survey, so that the first record of a part does not show."""
         for part in _parts(survey):
             self._write(connection, survey, part, Waiting())
 
     def prepare_all(self, connection: Connection) -> None:
-        """Makes room for every part of every survey that has none yet, or other room; nothing to do unless another version wrote the file.
+        """Reserves space for each part whose space is missing or of another size; only needed after another version wrote the file.
 
-        All of it at once: room that grew only when something came would show what it came to.
+        All at once, since space that grew when a submission arrived would show where it belongs.
         """
         query = "SELECT survey, label, mode, length(sealed) FROM intake"
-        there = {Place(name, parts.part(label, mode)): size for name, label, mode, size in connection.execute(query).fetchall()}
+        there = {PartKey(name, parts.part(label, mode)): size for name, label, mode, size in connection.execute(query).fetchall()}
         for row in connection.execute(f"SELECT {COLUMNS} FROM surveys").fetchall():  # noqa: S608 - our own constant
             survey = published_of(row).survey
             room = len(self._seal.close(layout.pack(survey, Waiting()), ""))
             for part in _parts(survey):
-                place = Place(survey.id, part)
+                place = PartKey(survey.id, part)
                 if there.get(place) != room:
                     self._write(connection, survey, part, self._waiting.get(place, Waiting()))
 
-    def _touch(self, place: Place) -> Waiting:
+    def _touch(self, place: PartKey) -> Waiting:
         self._touched.add(place)
         return self._waiting.setdefault(place, Waiting())
 
-    def _due(self, place: Place, survey: Survey, is_open: bool) -> Waiting | None:
-        """Takes out what is to be counted now: what `batches` says, or all of a part whose survey is closed. None if nothing is."""
+    def _due(self, place: PartKey, survey: Survey, is_open: bool) -> Waiting | None:
+        """Takes out what must be counted now: what `batches` selects, or everything if the survey is closed; None if nothing is due."""
         waiting = self._waiting[place]
         if is_open:
             due = batches.take(survey, waiting)
@@ -163,25 +166,25 @@ class Intake:
 
     def _write(self, connection: Connection, survey: Survey, part: Part, waiting: Waiting) -> None:
         if survey.batch > 1:
-            sealed = self._seal.close(layout.pack(survey, waiting), _name(Place(survey.id, part)))
+            sealed = self._seal.close(layout.pack(survey, waiting), _name(PartKey(survey.id, part)))
             connection.execute(_KEEP, [survey.id, *parts.row(part), sealed])
 
 
-def read(connection: Connection, seal: Seal) -> Iterator[tuple[Place, Waiting]]:
-    """Yields what waits of all surveys. Raises UnavailableError where the key is another."""
+def read(connection: Connection, seal: Seal) -> Iterator[tuple[PartKey, Waiting]]:
+    """Yields what waits, by part. Raises UnavailableError if the key is another one."""
     rows = connection.execute("SELECT survey, label, mode, sealed FROM intake ORDER BY survey").fetchall()
     for name, of_one in groupby(rows, lambda row: str(row[0])):
         survey = find(connection, name).survey
         yield from (_opened(survey, seal, row) for row in of_one)
 
 
-def withdrawn(connection: Connection, seal: Seal, survey: Survey, chosen: Collection[Part]) -> dict[Part, list[Records]]:
+def withdrawn(connection: Connection, seal: Seal, survey: Survey, chosen: Collection[Part]) -> dict[Part, list[PackedRecords]]:
     """Returns the erased records that have not left the counts yet, for each chosen part that has some.
 
-    One query, and each chosen part is opened once: the cost grows with the parts that are asked for, and with no others.
+    One query, and each chosen part is decrypted once: the cost depends only on the chosen parts.
 
     Raises:
-        UnavailableError: The key is another.
+        UnavailableError: The key is another one.
     """
     condition, values = parts.among(survey.id, chosen)
     query = f"SELECT survey, label, mode, sealed FROM intake WHERE {condition}"  # noqa: S608 - our own text
@@ -189,16 +192,16 @@ def withdrawn(connection: Connection, seal: Seal, survey: Survey, chosen: Collec
     return {place.part: waiting.withdrawn for place, waiting in opened if waiting.withdrawn}
 
 
-def _opened(survey: Survey, seal: Seal, row: Sequence[Any]) -> tuple[Place, Waiting]:
+def _opened(survey: Survey, seal: Seal, row: Sequence[Any]) -> tuple[PartKey, Waiting]:
     name, label, mode, sealed = row
-    place = Place(name, parts.part(label, mode))
+    place = PartKey(name, parts.part(label, mode))
     return place, layout.unpack(survey, seal.open(sealed, _name(place)))
 
 
 def reseal(connection: Connection, seal: Seal) -> None:
-    """Seals everything under new nonces, so that two copies of the file do not show where something arrived between them."""
+    """Encrypts everything under new nonces, so that comparing two copies of the file does not show which part changed."""
     for key, name, label, mode, sealed in connection.execute("SELECT key, survey, label, mode, sealed FROM intake").fetchall():
-        place = _name(Place(name, parts.part(label, mode)))
+        place = _name(PartKey(name, parts.part(label, mode)))
         connection.execute("UPDATE intake SET sealed = ? WHERE key = ?", [seal.close(seal.open(sealed, place), place), key])
 
 
@@ -206,13 +209,13 @@ _KEEP = """INSERT INTO intake (survey, label, mode, sealed) VALUES (?, ?, ?, ?)
 ON CONFLICT (survey, label, mode) DO UPDATE SET sealed = excluded.sealed"""
 
 
-def _name(place: Place) -> str:
+def _name(place: PartKey) -> str:
     label, mode = parts.row(place.part)
     return f"{place.survey} {mode} {label}"
 
 
 def _parts(survey: Survey) -> list[Part]:
-    """All parts that a survey can have."""
+    """Returns all parts that a survey can have."""
     return [
         Part(label, mode) for label in survey.groups or [None] for mode in parts.NUMBERS if mode != "by_hand" or survey.coins_can_answer
     ]

@@ -1,4 +1,4 @@
-"""The shelf of how surveys are run, and of their ends."""
+"""Settings, growth and deletion of surveys in SQL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deniable_server.store.life import Settings, Span
 from deniable_server.store.sql import spans
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.published import find
 from deniable_server.store.sql.settings import COLUMNS, NAMES, close_if_full, settings_from, settings_of
 
@@ -23,32 +23,36 @@ _MARK = "INSERT INTO settings (survey, deleted_on) VALUES (?, ?) ON CONFLICT (su
 _ERASED = ("submissions", "tallies", "intake", "invitations", "unmatched", "spans")
 
 
-class LifeShelf:
-    """The `Life` of a store."""
+class SqlLife:
+    """Implements `Life`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def settings(self, survey_id: str) -> Settings:
+        """Returns the settings of a survey."""
         with self._database.reading() as connection:
             find(connection, survey_id)
             return settings_of(connection, survey_id)
 
     def all_settings(self) -> Mapping[str, Settings]:
+        """Returns the settings of all surveys that have any, by survey id."""
         with self._database.reading() as connection:
             rows = connection.execute(f"SELECT survey, {COLUMNS} FROM settings").fetchall()  # noqa: S608 - our own names
         return {row[0]: settings_from(row[1:]) for row in rows}
 
     def keep(self, survey_id: str, settings: Settings) -> None:
+        """Stores a survey's settings, and closes it if it is full."""
         self._keep(survey_id, settings, closed=False)
 
     def archive(self, survey_id: str, archived: bool) -> None:
+        """Sets whether a closed survey is archived."""
         self._keep(survey_id, replace(self.settings(survey_id), archived=archived), closed=True)
 
     def _keep(self, survey_id: str, settings: Settings, closed: bool) -> None:
-        """closed: only of a survey that is closed."""
-        said = ", ".join(f"{name} {value}" for name, value in asdict(settings).items() if value is not None and name != "deleted_on")
-        did = doing("survey.settings", survey_id, said)
+        """Stores settings. With `closed`, refuses a survey that is open."""
+        detail = ", ".join(f"{name} {value}" for name, value in asdict(settings).items() if value is not None and name != "deleted_on")
+        did = doing("survey.settings", survey_id, detail)
 
         def work(connection: Connection) -> None:
             if find(connection, survey_id).is_open and closed:
@@ -63,15 +67,18 @@ class LifeShelf:
         self._database.writer.run(work)
 
     def spans(self, survey_id: str) -> list[Span]:
+        """Returns the spans of a survey, in order."""
         with self._database.reading() as connection:
             find(connection, survey_id)
             return spans.of(connection, survey_id)
 
     def last_counted(self) -> Mapping[str, str]:
+        """Returns the last day of each survey's last span, by survey id."""
         with self._database.reading() as connection:
             return dict(connection.execute("SELECT survey, max(until) FROM spans GROUP BY survey").fetchall())
 
     def erase(self, survey_id: str, day: str) -> None:
+        """Deletes a survey's records, counts and codes, then rewrites the database."""
         did = doing("survey.delete", survey_id, "all records")
 
         def work(connection: Connection) -> None:
@@ -91,4 +98,4 @@ class LifeShelf:
         try:
             self._database.rewrite()
         except StoreError:
-            self._database.due()  # it is deleted all the same; what is left in unused pages goes when there is room
+            self._database.due()  # the records are deleted; remains in unused pages are overwritten when there is disk space

@@ -1,4 +1,4 @@
-"""The shelf of people."""
+"""Accounts as operators manage them, and account links, in SQL."""
 
 from __future__ import annotations
 
@@ -9,28 +9,31 @@ from deniable_server.store.errors import ConflictError, InvitationError, LastErr
 from deniable_server.store.people import Invitation, Person
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 
 _PEOPLE = "SELECT name, operator, disabled FROM users"
 _INVITATIONS = "SELECT hash, operator, until, made_by FROM user_invitations"
 
 
-class PeopleShelf:
-    """The `People` of a store."""
+class SqlPeople:
+    """Implements `AccountManagement`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def all(self) -> list[Person]:
+        """Returns all accounts, sorted by name."""
         with self._database.reading() as connection:
             return [_person(row) for row in connection.execute(f"{_PEOPLE} ORDER BY name").fetchall()]
 
     def person(self, name: str) -> Person | None:
+        """Returns an account."""
         with self._database.reading() as connection:
             row = connection.execute(f"{_PEOPLE} WHERE name = ?", [name]).fetchone()
         return None if row is None else _person(row)
 
     def set_operator(self, name: str, operator: bool) -> None:
+        """Makes an account an operator or a researcher; there must be an operator left."""
         did = doing("account.operator" if operator else "account.researcher", name)
 
         def work(connection: Connection) -> None:
@@ -43,6 +46,7 @@ class PeopleShelf:
         self._database.writer.run(work)
 
     def set_disabled(self, name: str, disabled: bool) -> None:
+        """Disables an account and ends its sessions, or enables it; there must be an operator left."""
         did = doing("account.disable" if disabled else "account.enable", name)
 
         def work(connection: Connection) -> None:
@@ -56,6 +60,7 @@ class PeopleShelf:
         self._database.writer.run(work)
 
     def invite(self, invitation: Invitation, now: int) -> None:
+        """Stores an account link, and deletes expired ones."""
         row = [invitation.hash, int(invitation.operator), invitation.until, invitation.made_by]
 
         did = doing("link.make", _short(invitation.hash), "for an operator" if invitation.operator else "for a researcher")
@@ -68,23 +73,26 @@ class PeopleShelf:
         self._database.writer.run(work)
 
     def invitations(self, now: int) -> list[Invitation]:
+        """Returns the usable account links, the first to expire first."""
         with self._database.reading() as connection:
             rows = connection.execute(f"{_INVITATIONS} WHERE until > ? ORDER BY until, hash", [now]).fetchall()
         return [_invitation(row) for row in rows]
 
     def invitation(self, token_hash: bytes, now: int) -> Invitation | None:
+        """Returns the usable account link with this hash."""
         with self._database.reading() as connection:
             return _usable(connection, token_hash, now)
 
     def accept(self, token_hash: bytes, name: str, password_hash: str, now: int) -> None:
+        """Creates the account of an account link and deletes the link, in one transaction."""
         did = doing("account.make", name, f"by link {_short(token_hash)}", who=name)
 
         def work(connection: Connection) -> None:
             invitation = _usable(connection, token_hash, now)
             if invitation is None:
-                raise InvitationError("the link was used, has ended, or was never made")
+                raise InvitationError("the link was used, has expired, or does not exist")
             if connection.execute("SELECT 1 FROM users WHERE name = ?", [name]).fetchone():
-                raise ConflictError("name must be that of no other account; an account with this name exists")
+                raise ConflictError("name must be unique among accounts; an account with this name exists")
             insert = "INSERT INTO users (name, password_hash, operator) VALUES (?, ?, ?)"
             connection.execute(insert, [name, password_hash, int(invitation.operator)])
             connection.execute("DELETE FROM user_invitations WHERE hash = ?", [token_hash])
@@ -93,19 +101,20 @@ class PeopleShelf:
         self._database.writer.run(work)
 
     def take_back(self, token_hash: bytes) -> bool:
+        """Deletes an account link. Returns whether there was one."""
         did = doing("link.take-back", _short(token_hash))
 
         def work(connection: Connection) -> bool:
-            found = connection.execute("DELETE FROM user_invitations WHERE hash = ?", [token_hash]).rowcount > 0
-            if found:
+            existed = connection.execute("DELETE FROM user_invitations WHERE hash = ?", [token_hash]).rowcount > 0
+            if existed:
                 append(connection, did)
-            return found
+            return existed
 
         return self._database.writer.run(work)
 
 
 def _short(token_hash: bytes) -> str:
-    """Enough to know an invitation by in a list; it opens nothing."""
+    """Returns a short name for an account link in lists; it does not open the link."""
     return token_hash.hex()[:16]
 
 
@@ -120,16 +129,16 @@ def _invitation(row: Any) -> Invitation:
 
 
 def require_account(connection: Connection, name: str) -> None:
-    """Raises UnknownAccountError where there is no account of this name."""
+    """Raises UnknownAccountError if no account has this name."""
     if connection.execute("SELECT 1 FROM users WHERE name = ?", [name]).fetchone() is None:
         raise UnknownAccountError("no account has this name")
 
 
 def keep_an_operator(connection: Connection, name: str) -> None:
-    """Raises LastError where nobody but this account can manage accounts."""
-    able = [found for (found,) in connection.execute("SELECT name FROM users WHERE operator = 1 AND disabled = 0").fetchall()]
-    if able == [name]:
-        raise LastError("nobody else is an operator: make somebody else one first")
+    """Raises LastError if this account is the only one that can manage accounts."""
+    operators = [operator for (operator,) in connection.execute("SELECT name FROM users WHERE operator = 1 AND disabled = 0").fetchall()]
+    if operators == [name]:
+        raise LastError("the account is the only operator: make another account an operator first")
 
 
 def _person(row: Any) -> Person:

@@ -1,4 +1,4 @@
-"""Published surveys, as the database has them."""
+"""Published surveys as rows of the database."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ CLOSED, OPEN, PAUSED = 0, 1, 2  # in the column is_open
 
 
 def published_of(row: Sequence[Any]) -> Published:
-    """A row of COLUMNS."""
+    """Returns the published survey of a row of COLUMNS."""
     return Published(_parsed(bytes(row[0])), row[1] > 0, str(row[2]), paused=row[1] == PAUSED)
 
 
 def find(connection: Connection, survey_id: str) -> Published:
-    """One survey. Raises UnknownSurveyError."""
+    """Returns a published survey. Raises UnknownSurveyError."""
     row = connection.execute(f"SELECT {COLUMNS} FROM surveys WHERE id = ?", [survey_id]).fetchone()  # noqa: S608 - our own constant
     if row is None:
         raise UnknownSurveyError(UNKNOWN)

@@ -1,4 +1,4 @@
-"""How surveys are to be run, as the database has it."""
+"""Survey settings as rows of the database."""
 
 from __future__ import annotations
 
@@ -14,17 +14,24 @@ COLUMNS = ", ".join(NAMES)
 
 
 def settings_of(connection: Connection, survey_id: str) -> Settings:
-    """How a survey is to be run; as if nobody had said anything where nobody has."""
+    """Returns a survey's settings; the defaults if none are stored."""
     row = connection.execute(f"SELECT {COLUMNS} FROM settings WHERE survey = ?", [survey_id]).fetchone()  # noqa: S608 - our own names
     return settings_from(row) if row else Settings()
 
 
 def close_if_full(connection: Connection, survey_id: str, more: int = 0) -> bool:
-    """Closes an open survey that has the records it was to have. Whether it did: what waits is to be counted then.
+    """Closes an open survey that has reached its number of records.
 
-    more: records that are known to wait, besides those that are counted. Never how many do: whoever chose the number would learn that.
+    The audit log does not show it, because the second of the closing is the second in which a respondent answered.
 
-    It stands in no log of what was done: the second in which a survey has its count is the second in which somebody answered.
+    Args:
+        connection: A connection in a transaction.
+        survey_id: The survey's id.
+        more: Records that are known to wait, besides the counted ones. Never the number that actually waits, which someone
+            could otherwise learn by choosing `close_at`.
+
+    Returns:
+        Whether it was closed now: then everything that waits must be counted.
     """
     row = connection.execute("SELECT close_at FROM settings WHERE survey = ?", [survey_id]).fetchone()
     if row is None or row[0] is None or spans.total(connection, survey_id) + more < row[0]:
@@ -33,6 +40,6 @@ def close_if_full(connection: Connection, survey_id: str, more: int = 0) -> bool
 
 
 def settings_from(row: Any) -> Settings:
-    """The settings in a row of COLUMNS."""
+    """Returns the settings in a row of COLUMNS."""
     values = dict(zip(NAMES, row, strict=True))
     return Settings(**{**values, "archived": bool(values["archived"])})

@@ -1,7 +1,7 @@
-"""How the count of a survey's records grew, by spans of days, noted in the transaction that changes the count.
+"""Growth of a survey's record count in spans of days, updated in the transaction that changes the count.
 
-A span has LEAST records or more. A smaller change (of a batch with withdrawals, of the rest at the close, of a survey that is tried
-alone) makes the last span longer, so neither the table nor the count less its sum says what one or two people did, nor when.
+A span has at least LEAST records. A smaller change (of a batch with withdrawals, of the remainder at closing, of a trial survey)
+extends the last span, so neither the spans nor their difference to the count reveal what one or two people did, or when.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LAST = "SELECT since, until, n FROM spans WHERE survey = ? ORDER BY since DESC 
 
 
 def note(connection: Connection, survey_id: str, part: Part, change: int, day: str) -> None:
-    """The count of a part has changed by so many records on this day. What is made by hand is in no span, as in no estimate."""
+    """Adds a change of a part's count to the spans. Records made by hand are in no span, as they are in no estimate."""
     if part.mode not in ESTIMATED or not change:
         return
     last = connection.execute(_LAST, [survey_id]).fetchone()
@@ -32,27 +32,27 @@ def note(connection: Connection, survey_id: str, part: Part, change: int, day: s
 
 
 def of(connection: Connection, survey_id: str) -> list[Span]:
-    """The spans of a survey, in order."""
+    """Returns the spans of a survey, in order."""
     rows = connection.execute("SELECT since, until, n FROM spans WHERE survey = ? ORDER BY since", [survey_id])
     return [Span(*row) for row in rows.fetchall()]
 
 
 def total(connection: Connection, survey_id: str) -> int:
-    """How many records of a survey are estimated."""
+    """Returns the number of records of a survey that estimates use."""
     numbers = [parts.NUMBERS.index(mode) for mode in ESTIMATED]
     query = f"SELECT coalesce(sum(n), 0) FROM tallies WHERE survey = ? AND mode IN ({', '.join('?' * len(numbers))})"  # noqa: S608 - marks only
     return int(connection.execute(query, [survey_id, *numbers]).fetchone()[0])
 
 
 def _begin(connection: Connection, survey_id: str, change: int, day: str) -> None:
-    """The first span: since the survey was published, where something was counted before and was too little to be told."""
+    """Inserts the first span; it starts when the survey was published, if there were earlier records that were too few to report."""
     if (n := total(connection, survey_id)) >= LEAST:
         (published_on,) = connection.execute("SELECT published_on FROM surveys WHERE id = ?", [survey_id]).fetchone()
         connection.execute("INSERT INTO spans VALUES (?, ?, ?, ?)", [survey_id, day if n == change else min(day, published_on), day, n])
 
 
 def _extend(connection: Connection, survey_id: str, span: Span) -> None:
-    """Writes the last span, together with those before it as far as it is too small by itself; none where there is none before it."""
+    """Inserts the last span, merged with earlier ones until it has LEAST records; inserts nothing if they are too few."""
     while span.n < LEAST:
         before = connection.execute(_LAST, [survey_id]).fetchone()
         if before is None:

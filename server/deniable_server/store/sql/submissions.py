@@ -1,4 +1,4 @@
-"""The shelf of submissions and their tallies."""
+"""Submissions and their tallies, in SQL."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError, StoreError, UnknownSurveyError
 from deniable_server.store.protocol import TakeBack, Tell
 from deniable_server.store.sql import intake, parts, release, tallies
-from deniable_server.store.sql.access import AccessShelf
+from deniable_server.store.sql.access import SqlAccess
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
-from deniable_server.store.sql.duplicates import Known, look_up
-from deniable_server.store.sql.incoming import Arrival, Arrivals
-from deniable_server.store.sql.intake import Place
+from deniable_server.store.sql.database import SqlDatabase
+from deniable_server.store.sql.duplicates import StoredCopies, look_up
+from deniable_server.store.sql.incoming import IncomingQueue, IncomingSubmission
+from deniable_server.store.sql.intake import PartKey
 from deniable_server.store.sql.published import CLOSED, PAUSED, UNKNOWN, find
 from deniable_server.store.sql.tallies import Counts
-from deniable_server.store.sql.waiting import Records
-from deniable_server.store.sql.wide_tallies import Scans, State
+from deniable_server.store.sql.waiting import PackedRecords
+from deniable_server.store.sql.wide_tallies import State, TallyCache
 
-UNMATCHED = 100_000  # withdrawals that find nothing and are remembered all the same, for each survey
-MANY = 64  # records that are counted before the writer's turn, since others wait for it
+UNMATCHED = 100_000  # the most withdrawals of unknown submissions that are remembered for each survey
+MANY = 64  # from so many records on, a submission is counted before the writer's turn, to keep the turn short
 
 
-class SubmissionShelf:
-    """The `Submissions` of a store."""
+class SqlSubmissions:
+    """Implements `Submissions`."""
 
-    def __init__(self, database: Database, access: AccessShelf) -> None:
+    def __init__(self, database: SqlDatabase, access: SqlAccess) -> None:
         self._database, self._access = database, access
-        self._scans = Scans()
-        self._arrivals = Arrivals(database.writer, self._admit)
+        self._scans = TallyCache()
+        self._arrivals = IncomingQueue(database.writer, self._admit)
 
     def add(self, survey_id: str, submission: Submission) -> bool:
+        """Stores a submission in one of the writer's commits."""
         records = self._records(survey_id, submission.count, submission.reports)
 
         def work(connection: Connection) -> bool:
@@ -46,61 +47,64 @@ class SubmissionShelf:
         return self._database.writer.run(work)
 
     def adding(self, survey_id: str, submission: Submission, tell: Tell) -> TakeBack:
-        arrival = Arrival(survey_id, submission, tell)
+        """Queues a single record. Returns the function that cancels it."""
+        arrival = IncomingSubmission(survey_id, submission, tell)
         self._arrivals.add(arrival)
         return partial(self._arrivals.take_back, arrival)
 
-    def _admit(self, connection: Connection, arrivals: Sequence[Arrival]) -> list[bool | StoreError]:
-        """What the writer does with records that came one by one."""
-        known = look_up(connection, {each.survey for each in arrivals}, [each.submission.id for each in arrivals])
-        return [self._outcome(connection, each, known) for each in arrivals]
+    def _admit(self, connection: Connection, arrivals: Sequence[IncomingSubmission]) -> list[bool | StoreError]:
+        """Stores single records in the writer's turn. Returns the outcome of each."""
+        lookup = look_up(connection, {each.survey for each in arrivals}, [each.submission.id for each in arrivals])
+        return [self._outcome(connection, each, lookup) for each in arrivals]
 
-    def _outcome(self, connection: Connection, arrival: Arrival, known: Known) -> bool | StoreError:
+    def _outcome(self, connection: Connection, arrival: IncomingSubmission, lookup: StoredCopies) -> bool | StoreError:
         submission = arrival.submission
         try:
-            return self._keep(connection, arrival.survey, submission, Records(submission.count, submission.reports), known)
+            return self._keep(connection, arrival.survey, submission, PackedRecords(submission.count, submission.reports), lookup)
         except StoreError as error:
             return error
 
-    def _keep(self, connection: Connection, survey_id: str, submission: Submission, records: Records, known: Known) -> bool:
-        """What the writer does with a submission. known: what the database has; what waits is in memory."""
-        state = known.states.get(survey_id)
+    def _keep(self, connection: Connection, survey_id: str, submission: Submission, records: PackedRecords, lookup: StoredCopies) -> bool:
+        """Stores a submission in the writer's turn. `lookup` is what the database has for it; the intake is in memory."""
+        state = lookup.states.get(survey_id)
         if state is None:
             raise UnknownSurveyError(UNKNOWN)
-        place = Place(survey_id, submission.part)
+        place = PartKey(survey_id, submission.part)
         waits = self._database.intake.find(submission.id)
-        there = (waits[0], waits[1].reports) if waits else known.kept.get(submission.id)
+        there = (waits[0], waits[1].reports) if waits else lookup.stored.get(submission.id)
         if there == (place, submission.reports):
             return False
         if state == CLOSED:
             raise ClosedError(f"survey {survey_id} is closed")
         if state == PAUSED:
-            raise PausedError(f"survey {survey_id} takes no answers for a while; send the same again later")
-        if there or submission.id in known.withdrawn:
-            raise ConflictError("this id was used before: with other bytes, or by a submission that was withdrawn")
+            raise PausedError(f"survey {survey_id} is paused; send the same again later")
+        if there or submission.id in lookup.withdrawn:
+            raise ConflictError("id must be new: it was used with other bytes, or by a submission that was withdrawn")
         code = invitation_hash(survey_id, submission.invitation) if submission.invitation else None
-        # Last of all: a code is looked at only by what spends it. Who could ask for nothing would see when each person answers.
+        # Last of all: only the submission that spends a code may check it. Otherwise people could probe when each person answers.
         if code is not None and not self._access.admits(connection, survey_id, code):
             raise InvitationError("the invitation code is not one of this survey's, or it was used before")
         self._database.intake.add(place, submission.id, records, code)
         return True
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
+        """Erases a submission; remembers an unknown id up to the limit."""
         self._survey(survey_id)
         self._withdraw(submission_id, lambda connection: _refuse_later(connection, survey_id, submission_id))
 
     def withdraw_all(self, submission_ids: Collection[bytes]) -> int:
+        """Erases submissions and refuses their ids. Returns how many were stored."""
         return sum(self._withdraw(id_, partial(_refuse, submission_id=id_)) for id_ in submission_ids)
 
     def _withdraw(self, submission_id: bytes, refuse: Callable[[Connection], None]) -> bool:
-        """Erases a submission. False if it is not there: `refuse` remembers its id then, in the same transaction."""
+        """Erases a submission. Returns False if it is not stored: then `refuse` remembers its id, in the same transaction."""
 
         def work(connection: Connection) -> bool | None:
             if self._database.intake.find(submission_id):
                 self._database.intake.remove(submission_id)
             elif stored:
                 if not connection.execute("DELETE FROM submissions WHERE id = ?", [submission_id]).rowcount:
-                    return True  # somebody else was faster
+                    return True  # another request was faster
                 self._database.intake.take_out(*stored)
                 self._database.changed(connection)
             elif connection.execute("SELECT 1 FROM submissions WHERE id = ?", [submission_id]).fetchone():
@@ -117,11 +121,13 @@ class SubmissionShelf:
                 return erased
 
     def counts(self, survey_id: str) -> Mapping[Part, int]:
+        """Returns the number of counted records of each part."""
         with self._database.reading() as connection:
             find(connection, survey_id)
             return tallies.counts(connection, survey_id)
 
     def tally(self, survey_id: str, parts: Collection[Part]) -> Tally:
+        """Returns the tally of some parts: stored, or computed and cached if the survey is wide."""
         survey = self._survey(survey_id)
         if tallies.is_wide(survey):
             return self._scans.tally(survey_id, parts, lambda: self._state(survey_id, parts), lambda: self._scan(survey, parts))
@@ -129,17 +135,20 @@ class SubmissionShelf:
             return tallies.total(connection, survey, parts)
 
     def recount(self, survey_id: str, parts: Collection[Part]) -> Tally:
+        """Recomputes the tally of some parts from all records."""
         return self._scan(self._survey(survey_id), parts)[1]
 
     def reports(self, survey_id: str, part: Part) -> Iterator[bytes]:
+        """Yields the counted records of a part."""
         read = self.reports_by_part(survey_id, [part])
         return (chunk for _, chunks in read for chunk in chunks)
 
     def reports_by_part(self, survey_id: str, parts: Collection[Part]) -> Iterator[tuple[Part, Iterator[bytes]]]:
+        """Yields the counted records of several parts."""
         return self._read(self._survey(survey_id), parts)
 
     def _read(self, survey: Survey, chosen: Collection[Part]) -> Iterator[tuple[Part, Iterator[bytes]]]:
-        """With what is erased and has not left the counts yet: otherwise a withdrawal would show at its very moment."""
+        """Yields records, with erased ones that have not left the counts yet, since otherwise the moment of a withdrawal would show."""
         with self._database.scanning() as connection:
             erased = intake.withdrawn(connection, self._database.seal, survey, chosen)
             there = {*tallies.counts(connection, survey.id), *erased}
@@ -152,23 +161,23 @@ class SubmissionShelf:
         with self._database.reading() as connection:
             return find(connection, survey_id).survey
 
-    def _records(self, survey_id: str, count: int, reports: bytes) -> Records:
-        """Records on their way to the writer: many are counted here, since others wait for its turns."""
-        return Records(count, reports, Counts.of(self._survey(survey_id), reports, count) if count >= MANY else None)
+    def _records(self, survey_id: str, count: int, reports: bytes) -> PackedRecords:
+        """Returns the records of a submission; large ones are counted here, before the writer's turn."""
+        return PackedRecords(count, reports, Counts.of(self._survey(survey_id), reports, count) if count >= MANY else None)
 
-    def _stored(self, submission_id: bytes) -> tuple[Place, Records] | None:
-        """A submission that entered the counts, and where."""
+    def _stored(self, submission_id: bytes) -> tuple[PartKey, PackedRecords] | None:
+        """Returns a counted submission and its place, or None."""
         with self._database.reading() as connection:
             query = "SELECT survey, label, mode, count, reports FROM submissions WHERE id = ?"
             row = connection.execute(query, [submission_id]).fetchone()
-        return (Place(row[0], parts.part(row[1], row[2])), self._records(row[0], row[3], row[4])) if row else None
+        return (PartKey(row[0], parts.part(row[1], row[2])), self._records(row[0], row[3], row[4])) if row else None
 
     def _state(self, survey_id: str, chosen: Collection[Part]) -> State:
         with self._database.reading() as connection:
             return tallies.state(connection, survey_id, chosen)
 
     def _scan(self, survey: Survey, chosen: Collection[Part]) -> tuple[State, Tally]:
-        """All reports, counted, with those that were erased and are to leave the counts with the next batch; all of one state."""
+        """Counts all records of one snapshot, with erased ones that have not left the counts yet. Returns the state of the counts too."""
         with self._database.scanning() as connection:
             state = tallies.state(connection, survey.id, chosen)
             total = tallies.recount(connection, survey, chosen)
@@ -182,9 +191,9 @@ def _refuse(connection: Connection, submission_id: bytes) -> None:
 
 
 def _refuse_later(connection: Connection, survey_id: str, submission_id: bytes) -> None:
-    """Remembers the id of a submission that is not there and may be on its way.
+    """Remembers the id of an unknown submission, which may still be on its way.
 
-    Remembers UNMATCHED of them at most, since strangers can send any number of codes that they made up.
+    Remembers at most UNMATCHED ids for each survey, since strangers can send any number of invented codes.
     """
     if connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission_id]).fetchone():
         return

@@ -1,4 +1,4 @@
-"""The shelf of definitions."""
+"""Published definitions in SQL."""
 
 from __future__ import annotations
 
@@ -14,34 +14,35 @@ from deniable_server.store.roles import Role
 from deniable_server.store.sql import clock
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.people import require_account
 from deniable_server.store.sql.published import COLUMNS, PAUSED, find, published_of
 from deniable_server.store.sql.roles import give, role_of
 from deniable_server.store.sql.settings import settings_of
 
 
-class SurveyShelf:
-    """The `Surveys` of a store."""
+class SqlSurveys:
+    """Implements `Surveys`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def publish(self, survey: Survey, owner: str | None = None) -> bool:
+        """Stores a definition under a new id."""
         did = doing("survey.publish", survey.id, f"digest {survey.digest}" + (f", owner {owner}" if owner else ""))
         if survey.id.startswith(PREVIEW):
-            raise ConflictError(f"the id must not begin with {PREVIEW}: such a survey is tried, and never published")
+            raise ConflictError(f"id must not begin with {PREVIEW}: previews are never published")
 
         def work(connection: Connection) -> bool:
             row = connection.execute("SELECT definition FROM surveys WHERE id = ?", [survey.id]).fetchone()
             if row and (bytes(row[0]) != survey.definition or (owner is not None and role_of(connection, survey.id, owner) is None)):
                 raise ConflictError(
-                    f"a survey {survey.id} is published already and never changes; publish the new version under another id"
+                    f"a survey {survey.id} is already published and never changes; publish the new version under another id"
                 )
             if row:
                 return False
             if _looks_like(connection, survey.id) is not None:
-                raise ConflictError("the id must not look like another survey's; an address with it would be taken for that one's")
+                raise ConflictError("id must not look like another survey's: people could confuse the two links")
             connection.execute("INSERT INTO surveys VALUES (?, ?, 1, ?)", [survey.id, survey.definition, clock.today()])
             self._database.intake.prepare(connection, survey)
             if owner is not None:
@@ -53,24 +54,29 @@ class SurveyShelf:
         return self._database.writer.run(work)
 
     def looks_like(self, survey_id: str) -> str | None:
+        """Returns the id of another published survey that this id looks like."""
         with self._database.reading() as connection:
             return _looks_like(connection, survey_id)
 
     def published(self, survey_id: str) -> Published:
+        """Returns a published survey."""
         with self._database.reading() as connection:
             return find(connection, survey_id)
 
     def all(self) -> list[Published]:
+        """Returns all published surveys, sorted by id."""
         with self._database.reading() as connection:
             rows = connection.execute(f"SELECT {COLUMNS} FROM surveys ORDER BY id").fetchall()  # noqa: S608 - our own constant
         return [published_of(row) for row in rows]
 
     def headings(self) -> list[Heading]:
+        """Returns all published surveys as lists show them, without parsing their questions."""
         with self._database.reading() as connection:
             rows = connection.execute("SELECT id, definition, is_open, published_on FROM surveys ORDER BY id").fetchall()
         return [_heading(*row) for row in rows]
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
+        """Opens or closes a survey; closing it rewrites the database."""
         did = doing("survey.reopen" if is_open else "survey.close", survey_id)
 
         def work(connection: Connection) -> None:
@@ -88,9 +94,10 @@ class SurveyShelf:
             try:
                 self._database.rewrite()
             except StoreError:
-                self._database.due()  # it is closed all the same; there is no room for this now
+                self._database.due()  # it is closed; the rewrite waits for disk space
 
     def pause(self, survey_id: str, paused: bool) -> None:
+        """Pauses or resumes an open survey."""
         did = doing("survey.pause" if paused else "survey.go-on", survey_id)
 
         def work(connection: Connection) -> None:

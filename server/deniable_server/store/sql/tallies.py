@@ -1,7 +1,7 @@
-"""The stored tallies: one for each part of a survey, changed in the transaction that makes or removes its records.
+"""Stored tallies: one for each part of a survey, updated in the transaction that adds or removes its records.
 
-Of surveys up to WIDE bits
-all pairs of bits are kept; of wider ones n alone, since the pairs of 2,048 bits take 16.8 MB a part; they are counted when they are wanted.
+For surveys up to WIDE bits all pairs of bits are stored; for wider ones only n, since the pairs of 2,048 bits take 16.8 MB
+for each part. Their pairs are counted on demand.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ ON CONFLICT (survey, label, mode) DO UPDATE SET key = excluded.key, n = excluded
 
 @dataclass(frozen=True)
 class Counts:
-    """What is kept of some records: n, and the upper triangle of the pairs, row by row; no pairs of a wide survey."""
+    """Stored counts of some records: n, and the upper triangle of the pairs, row by row; no pairs for a wide survey."""
 
     n: int
     pairs: NDArray[np.int64]
 
     @classmethod
     def of(cls, survey: Survey, reports: bytes, count: int) -> Counts:
-        """Counts records that were checked."""
+        """Counts checked records."""
         if is_wide(survey):
             return cls(count, np.zeros(0, dtype=np.int64))
         return cls(count, Tally.from_records(reports, survey.record.bits).pairs[_triangle(survey.record.bits)])
@@ -50,25 +50,25 @@ class Counts:
 
 
 def is_wide(survey: Survey) -> bool:
-    """Whether pairs are counted only when they are wanted."""
+    """Returns whether a survey's pairs are counted on demand only."""
     return survey.record.bits > WIDE
 
 
 def counts(connection: Connection, survey_id: str) -> dict[Part, int]:
-    """How many records are counted, for each part that has some. No pairs are read: n stands before them in a row."""
+    """Returns the number of counted records of each part that has any. Reads no pairs, which come after n in a row."""
     rows = connection.execute("SELECT label, mode, n FROM tallies WHERE survey = ?", [survey_id])
     return {parts.part(label, mode): n for label, mode, n in rows}
 
 
 def state(connection: Connection, survey_id: str, chosen: Collection[Part]) -> tuple[int, ...]:
-    """What differs whenever the counts of some parts do: their keys, which are random and new with every change."""
+    """Returns a value that changes whenever the counts of some parts do: their keys, which are random and new with every change."""
     condition, values = parts.among(survey_id, chosen)
     rows = connection.execute(f"SELECT key FROM tallies WHERE {condition} ORDER BY key", values)  # noqa: S608 - our own text
     return tuple(key for (key,) in rows.fetchall())
 
 
 def total(connection: Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
-    """The sum over some parts of a survey that is not wide. Raises UnavailableError where the file is damaged."""
+    """Returns the sum over some parts of a survey that is not wide. Raises UnavailableError if the file is damaged."""
     bits = survey.record.bits
     n, pairs = 0, np.zeros(bits * (bits + 1) // 2, dtype="<i8")
     condition, values = parts.among(survey.id, chosen)
@@ -79,18 +79,18 @@ def total(connection: Connection, survey: Survey, chosen: Collection[Part]) -> T
 
 
 def change(connection: Connection, survey: Survey, part: Part, more: Counts) -> None:
-    """Adds to the counts of a part, or takes from them; nothing is left of a part without records."""
+    """Adds to the counts of a part or subtracts from them; a part without records has no row."""
     query = "SELECT n, pairs FROM tallies WHERE survey = ? AND label = ? AND mode = ?"
     row = connection.execute(query, [survey.id, *parts.row(part)]).fetchone()
-    found = _counts(survey, *row) + more if row else more
-    if found.n:
-        connection.execute(_KEEP, [secrets.randbits(63), survey.id, *parts.row(part), found.n, found.pairs.astype("<i8").tobytes()])
+    result = _counts(survey, *row) + more if row else more
+    if result.n:
+        connection.execute(_KEEP, [secrets.randbits(63), survey.id, *parts.row(part), result.n, result.pairs.astype("<i8").tobytes()])
     else:
         connection.execute("DELETE FROM tallies WHERE survey = ? AND label = ? AND mode = ?", [survey.id, *parts.row(part)])
 
 
 def recount(connection: Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
-    """Some parts, counted anew from every report, with all pairs."""
+    """Recomputes the tally of some parts from every record, with all pairs."""
     total = Tally.empty(survey.record.bits)
     for n, reports in scanned(connection, survey.id, chosen):
         check(survey, reports, n)
@@ -99,7 +99,7 @@ def recount(connection: Connection, survey: Survey, chosen: Collection[Part]) ->
 
 
 def scanned(connection: Connection, survey_id: str, chosen: Collection[Part]) -> Iterator[tuple[int, bytes]]:
-    """Counts and reports of some parts, joined until they pass SCANNED_BYTES."""
+    """Yields numbers and reports of the records of some parts, in chunks of about SCANNED_BYTES."""
     n, size = 0, 0
     chunks: list[bytes] = []
     condition, values = parts.among(survey_id, chosen)

@@ -1,7 +1,7 @@
-"""A file is rewritten soon after something was erased from it, or came to a small one: now and then, and for a small part of the time.
+"""VACUUM scheduling: rewrites a file soon after something was erased, within a bounded share of the run time.
 
-SQLite overwrites what is deleted, but not the copies that it leaves in unused parts of pages when it moves rows from page to
-page; and inside a page, what came last stands last. Only writing the whole file anew removes both.
+SQLite overwrites deleted rows, but not the copies that remain in unused parts of pages when it moves rows between
+pages; and inside a page, the last row to arrive is stored last. Only rewriting the whole file removes both.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Callable
 from deniable_server.store.errors import StoreError
 
 PAUSE_SECONDS = 0.5
-PART = 0.02  # of the time, at most, since nobody can write meanwhile
+PART = 0.02  # the largest share of the time, since nobody can write meanwhile
 
 
-class Rewriting:
-    """Calls `rewrite` in a thread of its own some time after `due`, once for all that came due meanwhile."""
+class VacuumScheduler:
+    """Calls `rewrite` in a separate thread some time after `due`, once for several calls."""
 
     def __init__(self, rewrite: Callable[[], None]) -> None:
         self._rewrite = rewrite
@@ -27,7 +27,7 @@ class Rewriting:
         self._took = 0.0  # seconds, the last time
 
     def due(self) -> None:
-        """Something was erased, or came."""
+        """Schedules a rewrite."""
         with self._lock:
             if self._timer is None and not self._stopped:
                 self._timer = threading.Timer(max(PAUSE_SECONDS, self._took / PART), self._run)
@@ -35,7 +35,7 @@ class Rewriting:
                 self._timer.start()
 
     def stop(self) -> None:
-        """Rewrites nothing more."""
+        """Cancels the scheduled rewrite and schedules no more."""
         with self._lock:
             self._stopped = True
             if self._timer:
@@ -43,10 +43,10 @@ class Rewriting:
 
     def _run(self) -> None:
         with self._lock:
-            self._timer = None  # what is erased from now on is for the next time
+            self._timer = None  # rows erased from now on wait for the next rewrite
         begun = time.monotonic()
         try:
             self._rewrite()
         except StoreError:
-            self.due()  # there is no room for it now
+            self.due()  # there is no disk space for it now
         self._took = time.monotonic() - begun

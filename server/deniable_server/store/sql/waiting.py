@@ -1,6 +1,6 @@
-"""What one part of a survey has received and not counted, and its bytes, which have one length whatever is in them.
+"""Waiting submissions of one part of a survey, and their encoding, which has one length whatever it contains.
 
-Records are sorted by their random ids, and apart from the codes that came with them.
+PackedRecords are sorted by their random ids, and separate from the codes that came with them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _NOBODY = bytes(ID_BYTES)
 
 
 @dataclass(frozen=True)
-class Records:
-    """Perturbed records back to back; counts: theirs, where somebody counted them already."""
+class PackedRecords:
+    """Perturbed records back to back, with their counts if they are already counted."""
 
     count: int
     reports: bytes
@@ -28,49 +28,49 @@ class Records:
 
 @dataclass
 class Waiting:
-    """Submissions by their ids, records that are to leave the counts, and hashes of the codes that are to be marked as spent."""
+    """Submissions by id, erased records that must leave the counts, and hashes of codes that must be marked as spent."""
 
-    arrived: dict[bytes, Records] = field(default_factory=dict)
-    withdrawn: list[Records] = field(default_factory=list)
+    arrived: dict[bytes, PackedRecords] = field(default_factory=dict)
+    withdrawn: list[PackedRecords] = field(default_factory=list)
     codes: set[bytes] = field(default_factory=set)
 
     @property
     def changes(self) -> int:
-        """How many records would enter the counts or leave them."""
+        """The number of records that would enter or leave the counts."""
         return sum(records.count for records in (*self.arrived.values(), *self.withdrawn))
 
 
 def room_for_codes(survey: Survey) -> int:
-    """A batch is let go when there are two; codes of records that were withdrawn while they waited are among them."""
+    """Returns the most codes that can wait: a batch is released when there are two, and withdrawn submissions leave their codes."""
     return 2 * survey.batch - 1 if survey.access == "invited" else 0
 
 
 def pack(survey: Survey, waiting: Waiting) -> bytes:
-    """Always of one length for one survey. A submission of several records stands there record by record, under one id."""
+    """Encodes waiting submissions, always in the same length for one survey. Several records of a submission repeat its id."""
     size = survey.record.bytes
     arrived = [id_ + one for id_, records in sorted(waiting.arrived.items(), key=lambda item: item[0]) for one in _each(records, size)]
     withdrawn = sorted(_NOBODY + one for records in waiting.withdrawn for one in _each(records, size))
     head = _HEAD.pack(len(arrived), len(withdrawn), len(waiting.codes))
-    records = survey.most_waiting + survey.batch - 1  # that came, and fewer than a batch that are to leave
+    records = survey.most_waiting + survey.batch - 1  # arrived ones, and fewer than a batch that must leave
     room = _HEAD.size + records * (ID_BYTES + size) + room_for_codes(survey) * HASH_BYTES
     return b"".join([head, *arrived, *withdrawn, *sorted(waiting.codes)]).ljust(room, b"\0")
 
 
 def unpack(survey: Survey, content: bytes) -> Waiting:
-    """The inverse of `pack`; records to be taken out come one by one."""
+    """Decodes what `pack` encoded; erased records come back one by one."""
     arrived, withdrawn, codes = _HEAD.unpack_from(content)
     size = ID_BYTES + survey.record.bytes
     end = _HEAD.size + (arrived + withdrawn) * size
     waiting, entries = Waiting(), _slices(content, _HEAD.size, end, size)
     for entry in entries[:arrived]:
-        before = waiting.arrived.get(entry[:ID_BYTES], Records(0, b""))
-        waiting.arrived[entry[:ID_BYTES]] = Records(before.count + 1, before.reports + entry[ID_BYTES:])
-    waiting.withdrawn = [Records(1, entry[ID_BYTES:]) for entry in entries[arrived:]]
+        before = waiting.arrived.get(entry[:ID_BYTES], PackedRecords(0, b""))
+        waiting.arrived[entry[:ID_BYTES]] = PackedRecords(before.count + 1, before.reports + entry[ID_BYTES:])
+    waiting.withdrawn = [PackedRecords(1, entry[ID_BYTES:]) for entry in entries[arrived:]]
     waiting.codes = set(_slices(content, end, end + codes * HASH_BYTES, HASH_BYTES))
     return waiting
 
 
-def _each(records: Records, size: int) -> list[bytes]:
+def _each(records: PackedRecords, size: int) -> list[bytes]:
     return _slices(records.reports, 0, len(records.reports), size)
 
 

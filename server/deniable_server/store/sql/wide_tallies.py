@@ -1,4 +1,4 @@
-"""Tallies of wide surveys, which are counted from all reports when somebody wants them, and kept in memory until a batch changes them."""
+"""Cache of tallies of wide surveys, which are counted from all records on demand and kept in memory until a batch changes them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from deniable.wire.tally import Tally
 KEPT_BYTES = 128 << 20  # of pairs: one tally of 2,048 bits has 32 MiB
 
 State = tuple[int, ...]
-"""What differs whenever the counts of some parts differ (`tallies.state`)."""
+"""A value that changes whenever the counts of some parts do (`tallies.state`)."""
 _Name = tuple[str, frozenset[Part]]
 
 
-class Scans:
-    """The tallies that were counted last. Whoever wants one that somebody else is counting waits for that."""
+class TallyCache:
+    """The most recently counted tallies. A request for one that is being counted waits for it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,20 +25,24 @@ class Scans:
         self._counting: dict[_Name, threading.Lock] = {}
 
     def tally(self, survey_id: str, parts: Collection[Part], state: Callable[[], State], scan: Callable[[], tuple[State, Tally]]) -> Tally:
-        """The tally of some parts of a survey, as they are when it is asked for, or later.
+        """Returns the tally of some parts of a survey, as it was at the time of the call or later.
 
-        state: tells what their counts are like now; scan: counts them anew, and tells what they were like then.
+        Args:
+            survey_id: The survey's id.
+            parts: The parts.
+            state: Returns the present state of their counts.
+            scan: Counts them anew; returns their state at that time, and the tally.
         """
         name = survey_id, frozenset(parts)
         with self._lock:
             counting = self._counting.setdefault(name, threading.Lock())
         with counting:
             with self._lock:
-                kept = self._kept.get(name)
-            if kept is None or kept[0] != state():
-                kept = scan()
-            self._keep(name, kept)
-        return kept[1]
+                entry = self._kept.get(name)
+            if entry is None or entry[0] != state():
+                entry = scan()
+            self._keep(name, entry)
+        return entry[1]
 
     def _keep(self, name: _Name, counted: tuple[State, Tally]) -> None:
         with self._lock:

@@ -1,8 +1,8 @@
-"""One thread writes; requests that arrive together are committed together.
+"""Group commit: one thread writes, and requests that arrive together are committed together.
 
-A commit costs an fsync, so one commit for each request makes the disk the limit. Jobs that wait while a
-commit is under way share the next one, and their callers hear back only when it is on the disk. Nobody waits for long: where another
-program holds the database, or a long job the writer, a job that was not begun in time is taken back.
+A commit costs an fsync, so one commit for each request would make the disk the limit. Jobs that arrive during a commit share
+the next one, and their callers are answered when it is on the disk. No wait is long: if another program holds
+the database, or a long job the writer, a job that did not start in time is cancelled.
 """
 
 from __future__ import annotations
@@ -21,62 +21,66 @@ from deniable_server.store.sql.connection import Connection
 T = TypeVar("T")
 MOST_JOBS = 512
 IDLE_SECONDS = 0.2
-MOST_COMMITS = 256  # until the traces of their order are removed, though nobody is idle
+MOST_COMMITS = 256  # until the traces of their order are removed, even if the writer is never idle
 BUSY_SECONDS = 2.5  # for another program to let go of the database
 ATTEMPTS = 3
 
 
-class Books(Protocol):
-    """What is kept in memory beside the database: read at the beginning of each commit, written at its end."""
+class MemoryState(Protocol):
+    """State in memory beside the database: read at the beginning of each commit, written at its end."""
 
-    def refresh(self, connection: Connection) -> None: ...
+    def refresh(self, connection: Connection) -> None:
+        """Reads changes of other processes, at the beginning of a commit."""
 
-    def settle(self, connection: Connection) -> None: ...
+    def settle(self, connection: Connection) -> None:
+        """Writes changes, at the end of a commit."""
 
-    def forget(self) -> None: ...
+    def forget(self) -> None:
+        """Discards the state after a failed commit."""
 
 
 class Engine(Protocol):
-    """How one database is written to."""
+    """Write access to one kind of database."""
 
     @property
     def errors(self) -> type[Exception]:
-        """Base of what its connections raise."""
+        """Base class of the errors that its connections raise."""
 
-    def connect(self) -> Connection: ...
+    def connect(self) -> Connection:
+        """Opens the connection for writing."""
 
     def begin(self, connection: Connection) -> None:
-        """Begins a transaction beside which nobody else writes."""
+        """Begins a transaction that excludes other writers."""
 
     def commit(self, connection: Connection) -> None:
-        """Ends it; when this returns, it survives a power cut."""
+        """Commits the transaction; when this returns, it survives a power cut."""
 
     def recovered(self, connection: Connection) -> Connection:
-        """After an error: a connection without a transaction, this one unless it is lost."""
+        """Returns a connection without a transaction after an error: this one, or a new one if it is lost."""
 
     def passes(self, error: Exception) -> bool:
-        """Whether a transaction that failed so kept nothing, and may succeed if it is tried again."""
+        """Returns whether a failed transaction stored nothing and may succeed if it is retried."""
 
     def tidy(self, connection: Connection) -> bool:
-        """While nobody writes: removes what shows the order of commits, as far as it can. False if it is to be tried again."""
+        """Removes what shows the order of commits, while nobody writes. Returns False if it must be tried again."""
 
     def explain(self, error: Exception) -> StoreError:
-        """What an error means to whoever sent the request."""
+        """Returns the error to raise to the caller of a failed request."""
 
 
 @dataclass
 class _Job:
     work: Callable[[Connection], Any]
     alone: bool = False
-    undone: bool = True  # where it fails; what only reads has nothing to be undone
+    undone: bool = True  # if it fails; a job that only reads has nothing to undo
     before: Callable[[], None] | None = None
     done: Future[Any] = field(default_factory=Future)
 
 
 class Writer:
-    """Runs jobs on one connection."""
+    """A thread that runs jobs on one connection."""
 
-    def __init__(self, engine: Engine, books: Books) -> None:
+    def __init__(self, engine: Engine, books: MemoryState) -> None:
         self._jobs: queue.Queue[_Job | None] = queue.Queue()
         self._engine, self._books = engine, books
         self._commits = 0  # since it was last tidied
@@ -86,30 +90,35 @@ class Writer:
         self._thread.start()
 
     def run(self, work: Callable[[Connection], T]) -> T:
-        """Does `work` inside a transaction and returns its result once that is durable.
+        """Runs `work` inside a transaction and returns its result once that is durable.
 
-        An exception of `work` undoes its own changes only and is raised here. Raises FullError or
-        UnavailableError if the commit failed, which undoes every job in it, or if it was not begun in WAIT_SECONDS.
+        An exception of `work` undoes only its own changes and is raised here.
+
+        Raises:
+            FullError, UnavailableError: The commit failed, which undoes every job in it.
+            BusyError: The job did not start within WAIT_SECONDS.
         """
         result: T = self._wait(_Job(work))
         return result
 
     def begin(self, work: Callable[[Connection], T], before: Callable[[], None] | None = None) -> Future[T]:
-        """The same without waiting, for `work` that executes nothing but queries: what `run` would return or raise.
+        """Queues `work`, which must only execute queries, and returns a future with what `run` would return or raise.
 
-        Cancelled before its turn, `work` is not done. before: called at its turn, before the transaction begins; it may wait a moment.
+        Args:
+            work: The job. If its future is cancelled before its turn, it does not run.
+            before: Called at its turn, before the transaction begins; it may wait a moment.
         """
         job = _Job(work, undone=False, before=before)
         self._put(job)
         return job.done
 
     def run_alone(self, work: Callable[[Connection], T]) -> T:
-        """Does `work` outside any transaction, as VACUUM needs."""
+        """Runs `work` outside any transaction, as VACUUM requires."""
         result: T = self._wait(_Job(work, alone=True))
         return result
 
     def close(self) -> None:
-        """Finishes what was asked before, then stops."""
+        """Finishes the queued jobs, then stops."""
         self._jobs.put(None)
         self._thread.join()
 
@@ -123,7 +132,7 @@ class Writer:
         return job.done.result()
 
     def _put(self, job: _Job) -> None:
-        with self._door:  # nothing comes to the queue behind the last look at it
+        with self._door:  # no job is queued after the queue is closed
             if not self._open:
                 raise UnavailableError("the store is closed")
             self._jobs.put(job)
@@ -146,7 +155,7 @@ class Writer:
                     job.done.set_exception(UnavailableError("the store is closed"))
 
     def _next_batch(self) -> list[_Job] | None:
-        """The jobs of the next commit: all that wait now; None when the writer is to stop."""
+        """Returns the jobs of the next commit: all that are queued now; None when the writer must stop."""
         if self._commits >= MOST_COMMITS:
             self._tidy()
         try:
@@ -164,7 +173,7 @@ class Writer:
             job = self._jobs.get()
         if not batch:
             return None if job is None else [job]
-        self._jobs.put(job)  # after these: the stop, or a job that needs to be alone
+        self._jobs.put(job)  # after these: the stop, or a job that must run alone
         return batch
 
     def _commit(self, batch: list[_Job]) -> None:
@@ -195,7 +204,7 @@ class Writer:
         return outcomes
 
     def _outcome(self, job: _Job) -> tuple[Any, BaseException | None]:
-        """Runs one job of a commit in a savepoint. A database error is raised, since it may have undone everything."""
+        """Runs one job of a commit in a savepoint. Raises a database error, since it may have undone everything."""
         connection = self._connection
         if job.undone:
             connection.execute("SAVEPOINT job")
@@ -221,7 +230,7 @@ class Writer:
             job.done.set_exception(error)
 
     def _recover(self) -> None:
-        """Leaves a connection without a transaction: this one, or another one if this one is lost."""
+        """Replaces the connection with one without a transaction: the same, or a new one if it is lost."""
         self._connection = self._engine.recovered(self._connection)
 
     def _tidy(self) -> None:
@@ -233,13 +242,13 @@ class Writer:
 
 
 class NoWriter(Writer):
-    """The writer of a process that only reads: it refuses whatever is to be written."""
+    """The writer of a read-only process: it refuses every job."""
 
     def __init__(self) -> None:
-        """Begins no thread."""
+        """Starts no thread."""
 
     def _put(self, job: _Job) -> None:
         raise UnavailableError("this process only reads the database")
 
     def close(self) -> None:
-        """There is nothing to finish."""
+        """Ends nothing, since no thread was started."""

@@ -1,1 +1,1 @@
-"""The store on SQLite, in one file."""
+"""Storage on SQLite, in one file."""

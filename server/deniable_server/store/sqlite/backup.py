@@ -1,4 +1,4 @@
-"""A copy of the database for another place, made while the server runs."""
+"""Backup of an SQLite database while the server runs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ from deniable_server.store.sql.sealing import Seal
 def write(connection: sqlite3.Connection, seal: Seal, target: Path) -> None:
     """Copies the database to a new file, readable by its owner only, in which nothing shows an order.
 
-    What waits is sealed anew, so that two copies do not show whether anything of it changed between them. Raises FileExistsError,
-    OSError as `open` does, and sqlite3.Error; no file is left then.
+    Waiting submissions are encrypted anew, so that two copies do not show whether any of them changed. No file is left after an error.
+
+    Raises:
+        FileExistsError: The file exists.
+        OSError: The file cannot be created.
+        sqlite3.Error: The database cannot be read.
     """
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:

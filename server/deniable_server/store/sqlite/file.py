@@ -1,6 +1,6 @@
-"""The SQLite file, its one writer, and what is kept beside it in memory.
+"""SQLite file, its writer, and the state in memory beside it.
 
-What keeps it unordered: a submission waits sealed in the intake and enters the tables with a batch, under a random key and sorted by it;
+How it stays unordered: a submission waits encrypted in the intake and enters the tables with a batch, under a random key and sorted by it;
 the write-ahead log is emptied whenever the writer is idle; deleted bytes are overwritten; and the whole file is rewritten in
 the order of its keys after each batch while it is small, after withdrawals, when a survey closes and when the server stops.
 """
@@ -18,7 +18,7 @@ from deniable_server.store.errors import FullError, StoreError, UnavailableError
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.intake import Intake
 from deniable_server.store.sql.sealing import Seal
-from deniable_server.store.sql.vacuum import Rewriting
+from deniable_server.store.sql.vacuum import VacuumScheduler
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 from deniable_server.store.sqlite.schema import migrate
 
@@ -27,10 +27,11 @@ TIDY_SECONDS = 0.05  # that the writer waits for readers to be gone before it cu
 _DUE = 1  # the file's user_version while it is to be written anew
 
 
-class File:
-    """The file at `path`, which is made if it is not there, and migrated by sqlite-utils; so is the one with the key.
+class SqliteFile:
+    """The database file at `path`, created if it is missing, and migrated by sqlite-utils. A missing key file is created.
 
-    Raises UnavailableError where there is a file that is none of ours, is damaged, or was written with another key.
+    Raises:
+        UnavailableError: The file belongs to another program, is damaged, or was written with another key.
     """
 
     def __init__(self, path: Path, key: Path) -> None:
@@ -52,7 +53,7 @@ class File:
             if _code(error) == sqlite3.SQLITE_BUSY:
                 raise busy() from error
             raise UnavailableError(f"the database {path.name} cannot be used: {error}") from error
-        self.rewriting = Rewriting(self.rewrite)
+        self.rewriting = VacuumScheduler(self.rewrite)
         self.intake = Intake(self.seal, self._released, self.changed, _data_version)
         self.writer = Writer(self, self.intake)
         try:
@@ -65,7 +66,7 @@ class File:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """This thread's own connection, for reading one state of the file. Raises UnavailableError where the database fails."""
+        """Yields this thread's connection, for reading one snapshot. Raises UnavailableError if the database fails."""
         if not hasattr(self._local, "connection"):
             self._local.connection = self.connect()
             self._readers.append(self._local.connection)
@@ -81,7 +82,7 @@ class File:
 
     @contextmanager
     def scanning(self) -> Iterator[sqlite3.Connection]:
-        """A connection of its own, since whoever scans may take a while; it reads one state. Raises UnavailableError likewise."""
+        """Yields a separate connection for long reads of one snapshot. Raises UnavailableError if the database fails."""
         try:
             with closing(self.connect()) as connection:
                 connection.execute("BEGIN")
@@ -90,7 +91,7 @@ class File:
             raise explain(error) from error
 
     def connect(self) -> sqlite3.Connection:
-        """A new connection, set as all of them must be."""
+        """Opens a connection with the required settings."""
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
@@ -98,16 +99,16 @@ class File:
         return connection
 
     def changed(self, connection: Connection) -> None:
-        """Inside of a transaction: the file is to be written anew soon."""
+        """Schedules a rewrite of the file, from within a transaction."""
         connection.execute(f"PRAGMA user_version = {_DUE}")
         self.rewriting.due()
 
     def due(self) -> None:
-        """The file is to be written anew soon, since that failed."""
+        """Schedules a rewrite of the file after one failed."""
         self.rewriting.due()
 
     def rewrite(self) -> None:
-        """Writes the file anew in the order of its keys: no order shows inside its pages, and nothing erased is left in them."""
+        """Rewrites the file in the order of its keys: its pages show no order and contain no erased data."""
 
         def work(connection: Connection) -> None:
             connection.execute("VACUUM")
@@ -117,7 +118,7 @@ class File:
         self.writer.run(lambda connection: None)
 
     def close(self) -> None:
-        """Writes what waits and lets go of the file."""
+        """Commits the queued jobs and closes the file."""
         self.rewriting.stop()
         for reader in self._readers:
             reader.close()
@@ -127,27 +128,31 @@ class File:
 
     @property
     def errors(self) -> type[Exception]:
+        """The base class of SQLite's errors."""
         return sqlite3.Error
 
     def begin(self, connection: Connection) -> None:
+        """Begins a transaction with the write lock."""
         connection.execute("BEGIN IMMEDIATE")
 
     def commit(self, connection: Connection) -> None:
+        """Commits the transaction."""
         connection.execute("COMMIT")
 
     def recovered(self, connection: Connection) -> Connection:
+        """Rolls back after an error and returns the connection."""
         with suppress(sqlite3.Error):  # some errors have ended the transaction themselves
             connection.execute("ROLLBACK")
         return connection
 
     def passes(self, error: Exception) -> bool:
-        """Never: SQLite itself has waited for others."""
+        """Returns False: SQLite itself has waited for other writers."""
         return False
 
     def tidy(self, connection: Connection) -> bool:
-        """Moves the write-ahead log into the database and cuts it to nothing: it shows the order of commits.
+        """Moves the write-ahead log, which shows the order of commits, into the database, and truncates it.
 
-        Whoever reads the database for long hinders that. It is tried again; meanwhile nobody who writes waits for a reader.
+        Long reads prevent that. Then it is tried again, and writers do not wait for readers.
         """
         connection.execute(f"PRAGMA busy_timeout = {int(1000 * TIDY_SECONDS)}")
         try:
@@ -157,30 +162,31 @@ class File:
         return not busy
 
     def explain(self, error: Exception) -> StoreError:
+        """Returns the error for the caller of a failed request."""
         return explain(error)
 
     def _released(self, connection: Connection) -> None:
-        """A batch stands in the file: a small one is written anew, so that its pages do not show which came last."""
+        """Schedules a rewrite after a batch, if the file is so small that its pages would show which batch came last."""
         pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if pages * size <= SMALL_BYTES:
             self.changed(connection)
 
 
 def _require_ours(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises UnavailableError for another program's database, which would be given our tables."""
+    """Raises UnavailableError for another program's database."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if tables and not tables >= {"surveys", "submissions", "users"}:  # which every version has had
         raise UnavailableError(f"the database {path.name} cannot be used: it belongs to another program")
 
 
 def _code(error: Exception) -> int | None:
-    """SQLite's primary error code."""
+    """Returns SQLite's primary error code."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
 
-class ReadFile(File):
-    """The same file as another process has it open for writing: nothing is written here, and nothing is kept of what waits."""
+class ReadOnlySqliteFile(SqliteFile):
+    """The same file, opened for reading while another process writes it; without an intake."""
 
     def __init__(self, path: Path, key: Path) -> None:
         self.path = path
@@ -190,26 +196,26 @@ class ReadFile(File):
         self.writer = NoWriter()
 
     def connect(self) -> sqlite3.Connection:
-        """A new connection, which refuses to write."""
+        """Opens a connection that refuses to write."""
         connection = super().connect()
         connection.execute("PRAGMA query_only = ON")
         return connection
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Closes the file."""
         for reader in self._readers:
             reader.close()
 
 
 def explain(error: Exception) -> StoreError:
-    """What an error of the database means to whoever sent the request."""
+    """Returns the error for the caller of a request that failed with this database error."""
     if _code(error) == sqlite3.SQLITE_FULL:
-        return FullError("the server's disk is full; nothing was kept, send the same again later")
+        return FullError("the server's disk is full; nothing was stored, send the same again later")
     if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return busy()
-    return UnavailableError("the server's database cannot be used now; nothing was kept, send the same again later")
+    return UnavailableError("the server's database cannot be used now; nothing was stored, send the same again later")
 
 
 def _data_version(connection: Connection) -> object:
-    """It differs whenever another connection has written to the file since."""
+    """Returns a value that changes whenever another connection writes to the file."""
     return connection.execute("PRAGMA data_version").fetchone()

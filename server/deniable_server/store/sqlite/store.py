@@ -1,4 +1,4 @@
-"""The store on SQLite: one file with shelves."""
+"""Store on SQLite, in one file."""
 
 from __future__ import annotations
 
@@ -8,41 +8,42 @@ from contextlib import closing
 from pathlib import Path
 
 from deniable_server.store.errors import StoreError
-from deniable_server.store.sql.access import AccessShelf
-from deniable_server.store.sql.accounts import AccountShelf
-from deniable_server.store.sql.audit import AuditShelf
-from deniable_server.store.sql.drafts import DraftShelf
-from deniable_server.store.sql.factors import FactorShelf
-from deniable_server.store.sql.life import LifeShelf
-from deniable_server.store.sql.people import PeopleShelf
-from deniable_server.store.sql.roles import RoleShelf
-from deniable_server.store.sql.submissions import SubmissionShelf
-from deniable_server.store.sql.surveys import SurveyShelf
-from deniable_server.store.sql.webhooks import WebhookShelf
+from deniable_server.store.sql.access import SqlAccess
+from deniable_server.store.sql.accounts import SqlAccounts
+from deniable_server.store.sql.audit import SqlAudit
+from deniable_server.store.sql.drafts import SqlDrafts
+from deniable_server.store.sql.factors import SqlFactors
+from deniable_server.store.sql.life import SqlLife
+from deniable_server.store.sql.people import SqlPeople
+from deniable_server.store.sql.roles import SqlRoles
+from deniable_server.store.sql.submissions import SqlSubmissions
+from deniable_server.store.sql.surveys import SqlSurveys
+from deniable_server.store.sql.webhooks import SqlWebhooks
 from deniable_server.store.sqlite import backup
-from deniable_server.store.sqlite.file import File, ReadFile, explain
+from deniable_server.store.sqlite.file import ReadOnlySqliteFile, SqliteFile, explain
 
 LEAST_FREE = 4 << 20  # bytes, with which the disk counts as full
 
 
 class SqliteStore:
-    """A `Store` in the file at `path`. Raises what `File` raises."""
+    """A `Store` in the file at `path`. Raises what `SqliteFile` raises."""
 
     def __init__(self, path: Path, key: Path, *, writing: bool = True) -> None:
-        self.database = (File if writing else ReadFile)(path, key)
-        self.surveys = SurveyShelf(self.database)
-        self.access = AccessShelf(self.database)
-        self.submissions = SubmissionShelf(self.database, self.access)
-        self.accounts = AccountShelf(self.database)
-        self.people = PeopleShelf(self.database)
-        self.roles = RoleShelf(self.database)
-        self.factors = FactorShelf(self.database)
-        self.audit = AuditShelf(self.database)
-        self.life = LifeShelf(self.database)
-        self.drafts = DraftShelf(self.database)
-        self.webhooks = WebhookShelf(self.database)
+        self.database = (SqliteFile if writing else ReadOnlySqliteFile)(path, key)
+        self.surveys = SqlSurveys(self.database)
+        self.access = SqlAccess(self.database)
+        self.submissions = SqlSubmissions(self.database, self.access)
+        self.accounts = SqlAccounts(self.database)
+        self.people = SqlPeople(self.database)
+        self.roles = SqlRoles(self.database)
+        self.factors = SqlFactors(self.database)
+        self.audit = SqlAudit(self.database)
+        self.life = SqlLife(self.database)
+        self.drafts = SqlDrafts(self.database)
+        self.webhooks = SqlWebhooks(self.database)
 
     def backup(self, target: Path) -> None:
+        """Copies the database to a new file."""
         try:
             with closing(self.database.connect()) as connection:
                 backup.write(connection, self.database.seal, target)
@@ -50,6 +51,7 @@ class SqliteStore:
             raise explain(error) from error
 
     def trouble(self) -> str | None:
+        """Returns what prevents reading or writing, such as a full disk; None if nothing does."""
         try:
             self.surveys.headings()
         except StoreError:
@@ -58,7 +60,9 @@ class SqliteStore:
         return f"the disk of the database is full: less than {LEAST_FREE >> 20} MiB is free" if free < LEAST_FREE else None
 
     def rewrite(self) -> None:
+        """Rewrites the file."""
         self.database.rewrite()
 
     def close(self) -> None:
+        """Closes the file."""
         self.database.close()

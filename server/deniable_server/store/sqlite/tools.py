@@ -1,4 +1,4 @@
-"""sqlite-utils without pandas, which it would load wherever that is installed: a server would take half as long again to start."""
+"""Import of sqlite-utils without pandas, which it would load if installed, and which would lengthen a server's start by half."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def _without(name: str) -> Iterator[None]:
-    """To the block a module that is not loaded yet is not installed."""
+    """Makes a module that is not loaded yet look uninstalled to the block."""
     if name in sys.modules:
         yield
         return

@@ -69,7 +69,7 @@ def test_another_key_is_refused_before_anything_is_written(databases: Databases,
     url = databases.new()
     open_store(url).close()
     monkeypatch.setenv("DENIABLE_KEY_FILE", str(tmp_path / "other.key"))
-    with pytest.raises(UnavailableError, match="cannot be opened"):
+    with pytest.raises(UnavailableError, match="cannot be decrypted"):
         open_store(url)
 
 
@@ -169,7 +169,7 @@ def test_another_process_that_holds_the_lock_stops_no_reader_and_writers_hear_so
     with psycopg.connect(url) as other:
         other.execute("SELECT pg_advisory_xact_lock(%s)", [schema.LOCK])
         assert tally_of(store, "study").n == recount_of(store, "study").n == 5
-        with pytest.raises(UnavailableError, match="nothing was kept"):
+        with pytest.raises(UnavailableError, match="nothing was stored"):
             store.submissions.add("study", submissions())
     assert store.submissions.add("study", submissions()) is True
     assert count_of(store, "study") == 6

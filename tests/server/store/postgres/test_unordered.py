@@ -15,7 +15,7 @@ from tests.server.store.postgresql import server
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server.store import open_store
-from deniable_server.store.postgres.server import Server
+from deniable_server.store.postgres.server import PostgresServer
 from deniable_server.store.protocol import Store
 from deniable_server.store.sql import vacuum
 
@@ -130,7 +130,7 @@ def test_no_byte_of_what_was_withdrawn_stays_in_the_tables_files(store: Store, u
 
 def test_rows_that_are_only_deleted_would_be_found_out(store: Store, url: str, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
-    monkeypatch.setattr(Server, "rewrite", lambda self: None)
+    monkeypatch.setattr(PostgresServer, "rewrite", lambda self: None)
     _, going = withdrawn(store, submissions)
     assert in_files(url, going) > 0
 

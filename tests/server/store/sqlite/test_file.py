@@ -23,7 +23,7 @@ from deniable.wire.tally import Tally
 from deniable_server.store import open_store
 from deniable_server.store.errors import FullError, UnavailableError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sqlite.file import File
+from deniable_server.store.sqlite.file import SqliteFile
 from deniable_server.store.sqlite.store import LEAST_FREE
 
 Make = Callable[..., Submission]
@@ -38,18 +38,18 @@ def test_a_full_disk_is_said_so_keeps_nothing_and_ends_when_there_is_room(
 ) -> None:
     pages: list[int] = []
 
-    def connect(self: File) -> sqlite3.Connection:
+    def connect(self: SqliteFile) -> sqlite3.Connection:
         connection = original(self)
         if pages:
             connection.execute(f"PRAGMA max_page_count = {pages[0]}")
         return connection
 
-    original = File.connect
+    original = SqliteFile.connect
     first = open_store(tmp_path / "small.db")
     first.surveys.publish(survey)
     first.close()
     pages.append(40)
-    monkeypatch.setattr(File, "connect", connect)
+    monkeypatch.setattr(SqliteFile, "connect", connect)
     store = open_store(tmp_path / "small.db")
     accepted = 0
     refusals: list[FullError] = []
@@ -126,7 +126,7 @@ def test_another_program_that_holds_the_file_stops_no_reader_and_writers_hear_so
         assert [bool(reading.result()) for reading in read] == [True] * 3
         assert not any(writing.done() for writing in refused)  # the readers were first, though they came last
         for writing in refused:
-            with pytest.raises(UnavailableError, match="nothing was kept"):
+            with pytest.raises(UnavailableError, match="nothing was stored"):
                 writing.result()
         program.execute("ROLLBACK")
     assert store.submissions.add("study", submissions()) is True
@@ -137,13 +137,13 @@ def test_who_reads_the_file_for_long_holds_up_nobody_who_writes(
     tmp_path: Path, survey: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log cannot be cut while somebody reads; the writer does not wait for that, however long it would wait for another writer."""
-    tried, tidy = threading.Semaphore(0), File.tidy
+    tried, tidy = threading.Semaphore(0), SqliteFile.tidy
 
-    def trying(self: File, connection: sqlite3.Connection) -> bool:
+    def trying(self: SqliteFile, connection: sqlite3.Connection) -> bool:
         tried.release()
         return tidy(self, connection)
 
-    monkeypatch.setattr(File, "tidy", trying)
+    monkeypatch.setattr(SqliteFile, "tidy", trying)
     monkeypatch.setattr("deniable_server.store.sqlite.file.BUSY_SECONDS", 2 * PATIENCE)
     store = open_store(tmp_path / "read.db")
     store.surveys.publish(survey)

@@ -21,7 +21,7 @@ from deniable_server.store.errors import FullError, UnavailableError
 from deniable_server.store.protocol import Store
 from deniable_server.store.sql import release, vacuum
 from deniable_server.store.sqlite import file
-from deniable_server.store.sqlite.file import File
+from deniable_server.store.sqlite.file import SqliteFile
 
 Make = Callable[..., Submission]
 __all__ = ["clinics"]
@@ -95,7 +95,7 @@ def test_the_file_is_rewritten_once_for_many_withdrawals_and_not_for_codes_witho
 def test_a_long_rewriting_is_followed_by_a_long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([100.0, 107.0])
     monkeypatch.setattr(vacuum, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    own = vacuum.Rewriting(lambda: None)
+    own = vacuum.VacuumScheduler(lambda: None)
     own._run()
     own.due()
     assert own._timer is not None
@@ -112,7 +112,7 @@ def test_a_rewriting_that_failed_is_due_again(monkeypatch: pytest.MonkeyPatch) -
             raise failures.pop()
         done.set()
 
-    vacuum.Rewriting(rewrite).due()
+    vacuum.VacuumScheduler(rewrite).due()
     assert done.wait(60)
 
 
@@ -132,13 +132,13 @@ def test_a_closed_store_rewrites_nothing_more(store: Store, clinics: Survey, sub
 def test_a_database_that_only_unlinks_would_be_found_out(
     tmp_path: Path, submissions: Make, clinics: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def connect(self: File) -> sqlite3.Connection:
+    def connect(self: SqliteFile) -> sqlite3.Connection:
         connection = original(self)
         connection.execute("PRAGMA secure_delete = OFF")
         return connection
 
-    original = File.connect
-    monkeypatch.setattr(File, "connect", connect)
+    original = SqliteFile.connect
+    monkeypatch.setattr(SqliteFile, "connect", connect)
     assert traces(tmp_path / "traces.db", withdrawn_from(tmp_path / "traces.db", submissions, clinics)) > 0
 
 
