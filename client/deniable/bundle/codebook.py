@@ -32,7 +32,7 @@ def to_csv(columns: tuple[Variable, ...]) -> str:
         for code, label in one.values.items()
     ]
     rows = (*public, *map(_line, options(columns)))
-    return spreadsheet.written([Table("codes", CODES, tuple(rows))], bom=False)
+    return spreadsheet.render([Table("codes", CODES, tuple(rows))], bom=False)
 
 
 def _line(one: Option) -> tuple[Any, ...]:

@@ -42,7 +42,7 @@ def _n(counted: Counted, parts: list[Part], mode: Mode) -> int:
 def to_csv(several: tuple[Results, ...]) -> str:
     """A line for each share and each mean, of all choices one after the other."""
     rows = tuple(tuple(line.get(name) for name in COLUMNS) for results in several for line in _lines(results))
-    return spreadsheet.written([Table("estimates", COLUMNS, rows)], bom=False)
+    return spreadsheet.render([Table("estimates", COLUMNS, rows)], bom=False)
 
 
 def _lines(results: Results) -> Iterator[dict[str, Any]]:

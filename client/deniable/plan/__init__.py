@@ -7,7 +7,7 @@ from deniable.extras import missing
 if error := missing("deniable.plan", "estimate"):
     raise error
 
-from deniable.plan.budget import Asked, best, split_or_sample
+from deniable.plan.budget import QuestionSampling, best, split_or_sample
 from deniable.plan.clusters import cluster_half_width, clusters_needed, effective_people, people_in_each, rho_of_log_odds
 from deniable.plan.figures import cell_half_width, difference_half_width
 from deniable.plan.means import mean_half_width
@@ -23,7 +23,7 @@ from deniable.plan.power import (
 from deniable.plan.precision import (
     NO_PRIVACY,
     Mechanism,
-    TooManyError,
+    SampleSizeError,
     chance_negative,
     curator,
     expected_half_width,
@@ -44,17 +44,17 @@ from deniable.plan.survey import half_width_of, people_needed, plan, questions_o
 __all__ = [
     "NO_PRIVACY",
     "ROUGH",
-    "Asked",
     "Mechanism",
     "Outlook",
     "Plan",
     "Progress",
     "Proposal",
     "QuestionPlan",
+    "QuestionSampling",
+    "SampleSizeError",
     "Slope",
     "SlopeOf",
     "SlopePlan",
-    "TooManyError",
     "best",
     "cell_half_width",
     "chance_negative",

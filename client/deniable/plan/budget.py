@@ -19,7 +19,7 @@ _MOST_EPSILON = 1_000.0  # coins of more toss nothing
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionSampling:
     """One way to spend the budget: every respondent's device draws `ask` of the questions at random and asks only those.
 
     epsilon: of each question asked. reports: how many a question gets, on average. coin_error: the standard error of a
@@ -35,7 +35,7 @@ class Asked:
 
 def split_or_sample(
     questions: int, epsilon: float, n: int, *, k: int = 2, share: float | None = None, ask: Iterable[int] | None = None
-) -> tuple[Asked, ...]:
+) -> tuple[QuestionSampling, ...]:
     """Compares asking r of the questions, for every r in `ask` (default: 1 up to all), in a budget of epsilon together.
 
     questions: how many there are, with k categories each. n: respondents. share: the true one, or None for the
@@ -48,7 +48,7 @@ def split_or_sample(
     return tuple(_asked(r, epsilon / r, n * r // questions, k, share) for r in numbers)
 
 
-def best(ways: Iterable[Asked]) -> Asked:
+def best(ways: Iterable[QuestionSampling]) -> QuestionSampling:
     """Returns the way with the smallest standard error; on a tie the one that asks fewer questions."""
     return min(ways, key=lambda way: (way.std_error, way.ask))
 
@@ -65,11 +65,11 @@ def _ask(r: int, questions: int) -> int:
     return int(r)
 
 
-def _asked(ask: int, epsilon: float, reports: int, k: int, share: float | None) -> Asked:
+def _asked(ask: int, epsilon: float, reports: int, k: int, share: float | None) -> QuestionSampling:
     if reports < 1:
         raise EstimateError(f"n must give every question a report on average, got too few for ask = {ask}")
     design = private(Channel.for_epsilon(epsilon, k))
-    return Asked(ask, epsilon, reports, _coin_error(design, reports, share), std_error(design, reports, share))
+    return QuestionSampling(ask, epsilon, reports, _coin_error(design, reports, share), std_error(design, reports, share))
 
 
 def _coin_error(design: Mechanism, n: int, share: float | None) -> float:

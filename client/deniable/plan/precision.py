@@ -80,7 +80,7 @@ class Mechanism:
 NO_PRIVACY = Mechanism(0.0, 1.0)
 
 
-class TooManyError(EstimateError):
+class SampleSizeError(EstimateError):
     """More respondents are needed than `MOST`."""
 
 
@@ -216,7 +216,7 @@ def is_uncut(design: Mechanism, n: int, confidence: float, share: float) -> bool
 def sample_size(design: Mechanism, half: float, *, confidence: float = 0.95, share: float | None = None) -> int:
     """Returns the fewest reports with a `planned_half_width` of at most `half`, a share (0.03 is three points).
 
-    Raises EstimateError, and TooManyError if they are more than `MOST`.
+    Raises EstimateError, and SampleSizeError if they are more than `MOST`.
     """
     if (half := check_half_width(half)) >= _ALL:
         return 1
@@ -242,12 +242,12 @@ def at_most(count: int, n: int, rate: float) -> float:
 def fewest(enough: Callable[[int], bool], near: int = 1, most: int = MOST) -> int:
     """Returns the smallest n >= 1 that is enough, if more always is; searched around `near`.
 
-    Raises TooManyError if none up to `most` is, the number that `MOST` respondents give.
+    Raises SampleSizeError if none up to `most` is, the number that `MOST` respondents give.
     """
     low, high, step = near - 1, near, max(1, near // 256)
     while not enough(high):
         if high >= most:
-            raise TooManyError(f"respondents must be at most {MOST:,}, and that is not enough for what is asked")
+            raise SampleSizeError(f"respondents must be at most {MOST:,}, and that is not enough for what is asked")
         low, high, step = high, min(high + step, most), 2 * step
     if low == near - 1:  # near itself is enough: fewer may be
         while low > 0 and enough(low):
@@ -262,7 +262,7 @@ def within_most(look: Callable[[], int]) -> int | None:
     """Returns the people found, or None if they are more than `MOST`, which needs an epsilon far below any use."""
     try:
         return look()
-    except TooManyError:
+    except SampleSizeError:
         return None
 
 

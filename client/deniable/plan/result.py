@@ -1,4 +1,4 @@
-"""A plan: what to expect of each question, and its tables, which a stranger understands."""
+"""Plan of a survey: the expected precision of each question, and its tables, which a stranger understands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SPAN = 30  # times fewer and times more respondents than planned
 
 @dataclass(frozen=True)
 class QuestionPlan:
-    """What to expect of one question; all shares and widths as fractions of 1.
+    """The expected precision of one question; all shares and widths as fractions of 1.
 
     options: its categories. part: of the survey's epsilon. people, own, other: of `people` who give an answer `own` have it in their
     record, and of as many who give another `other` do. epsilon: its exact privacy loss. phi, theta: P(bit set | another category),
@@ -34,7 +34,7 @@ class QuestionPlan:
     respondents_no_privacy, respondents_curator: people with whom those are as precise as the coins are here.
     mean_half_width: of the mean, in the unit of the scores, from scale_low to scale_high; None where there are no scores.
     difference_half_width: of one option's shares in the two groups of the plan. cell_half_width: of a cell of the cross
-    table with another question as private as this one; None where nobody is asked two questions. cluster_half_width: of the share where
+    table with another question as private as this one; None if no device asks two questions. cluster_half_width: of the share where
     people come by the plan's clusters. effective_people: drawn one by one they would tell as much. Both are None without clusters.
     smallest_share: whose interval of the plan's confidence lies above 0 in 80% of surveys.
     smallest_difference: around one half, between the two groups, that a two-sided test of the same confidence finds in 80% of surveys.
@@ -121,23 +121,23 @@ class Plan(Tabular):
     coins: tuple[Mechanism, ...] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; the rows come last, and coins stay out."""
+        """Returns plain JSON types; the rows come last, and coins are left out."""
         return asdict(self, dict_factory=lambda pairs: {name: value for name, value in pairs if name != "coins"})
 
     def tables(self) -> tuple[Table, ...]:
-        """Four tables, one more where people come by clusters and one for a slope, between a head and what their columns mean."""
+        """Returns four tables, one more for clusters and one for a slope, between a head and the meaning of their columns."""
         clusters = (_in_clusters(self),) if self.clusters else ()
         slope = (_of_slope(self.slope),) if self.slope else ()
         return _head(self), _protection(self), _precision(self), _other_figures(self), _what_shows(self), *clusters, *slope, _legend(self)
 
     def records(self) -> tuple[Table, ...]:
-        """One row a question: the fields of `rows`."""
+        """Returns one row a question: the fields of `rows`."""
         return (Table("question", tuple(field.name for field in fields(QuestionPlan)), tuple(map(astuple, self.rows))),)
 
     def plot(self) -> alt.LayerChart:
-        """An Altair chart of the least precise question: half-width against respondents, for the three designs.
+        """Returns an Altair chart of the least precise question: half-width against respondents, for the three designs.
 
-        `.save("plan.svg")` or `.save("plan.png")` writes it without a browser. Raises EstimateError where the extra
+        `.save("plan.svg")` or `.save("plan.png")` writes it without a browser. Raises EstimateError if the extra
         `deniable[plot]` is missing.
         """
         try:
@@ -147,7 +147,7 @@ class Plan(Tabular):
         return chart(self.lines(), self.least_precise.respondents)
 
     def lines(self) -> Table:
-        """What the chart shows: a row for each design and number of respondents, widths in points; those above 100 are left out."""
+        """Returns the rows of the chart, one for each design and number of respondents, widths in points; rows above 100 are left out."""
         row = self.least_precise
         designs = {"private": self.coins[self.rows.index(row)], "trusted curator": curator(row.epsilon), "no privacy": NO_PRIVACY}
         spread = np.geomspace(max(10, row.respondents / _SPAN), row.respondents * _SPAN, _POINTS)
@@ -298,7 +298,7 @@ def _legend(plan: Plan) -> Table:
 
 
 def points(share: float) -> str:
-    """A share in percentage points, with one decimal, or with two digits where it is small."""
+    """Returns a share in percentage points, with one decimal, or with two digits if it is small."""
     points = 100 * share
     return f"{points:.1f}" if points >= 0.95 else f"{points:.2g}"
 

@@ -1,7 +1,7 @@
-"""How precise the slope of a logit model will be: of a yes/no outcome on a yes/no predictor, where coins were tossed for one or both.
+"""Precision of the slope of a logit model: of a yes/no outcome on a yes/no predictor, with coins for one or both.
 
-The error is that of the expected information: `estimate.regression.likelihood` itself, at the true shares, with every report that can come
-as often as is expected (E. Lehmann and G. Casella, "Theory of Point Estimation" (1998), section 6.3). So the uncertainty about who has the
+The error comes from the expected information: `estimate.regression.likelihood` itself, at the true shares, with every possible report
+as often as expected (E. Lehmann and G. Casella, "Theory of Point Estimation" (1998), section 6.3). So the uncertainty about who has the
 predictor is in it. Limits and tests are Wald's, as in results.
 """
 
@@ -60,10 +60,10 @@ def logit_slope(
     predictor: Channel | None = None,
     confidence: float = 0.95,
 ) -> Slope:
-    """What `regress("outcome ~ predictor")` will tell of n people.
+    """Returns the expected slope of `regress("outcome ~ predictor")` for n people.
 
-    shares: the outcome's true share among those without the predictor and with it; predictor_share: how many have it; all above 0 and
-    below 1. outcome, predictor: their coins, of two categories, or None where it is public. Raises EstimateError, also where more than
+    shares: the outcome's true share among people without the predictor and with it; predictor_share: the predictor's share; all above 0 and
+    below 1. outcome, predictor: their coins, of two categories, or None if public. Raises EstimateError, also if more than
     1 in 20 such fits would be refused: too few people for these shares and this much noise.
     """
     reports, parameters = _expected(check_count("n", n), shares, predictor_share, (outcome, predictor))
@@ -82,7 +82,7 @@ def logit_slope(
 def _expected(
     n: int, shares: tuple[float, float], predictor_share: float, coins: tuple[Channel | None, Channel | None]
 ) -> tuple[Reports, _Floats]:
-    """Every report (outcome, predictor) that can come, as often as expected; and the true parameters."""
+    """Returns every possible report (outcome, predictor), as often as expected; and the true parameters."""
     without, with_it = (check_inside("shares", share) for share in shares)
     having = check_inside("predictor_share", predictor_share)
     b, a = (_rows(channel) for channel in coins)
@@ -101,7 +101,7 @@ def _expected(
 
 
 def _rows(channel: Channel | None) -> _Floats:
-    """P(reported | true), no before yes, shape (2, 2)."""
+    """Returns P(reported | true), no before yes, shape (2, 2)."""
     if channel is None:
         return np.eye(2)
     if channel.k != 2:
@@ -111,9 +111,9 @@ def _rows(channel: Channel | None) -> _Floats:
 
 
 def _refused(n: int, shares: tuple[float, float], having: float, coins: tuple[Channel | None, Channel | None]) -> float:
-    """The sum of the chances, by the normal distribution, that each unbiased estimate of a joint share lies below 0.
+    """Returns the sum of the chances, by the normal distribution, that each unbiased estimate of a joint share lies below 0.
 
-    The model is saturated, so its likelihood has an interior maximum where none does. Groups that are public are of the expected size.
+    The model is saturated, so its likelihood has an interior maximum if none does. Public groups are of the expected size.
     """
     b, a = (np.linalg.inv(_rows(channel)) for channel in coins)
     answers = np.array([[1 - having], [having]]) * np.array([[1 - share, share] for share in shares])

@@ -1,4 +1,4 @@
-"""A whole survey before it starts: how precise every question will be, what will show, and what privacy costs."""
+"""Plan of a whole survey before it starts: the precision of every question, its power, and the price of privacy."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def plan(
     rho: float | None = None,
     slope: SlopeOf | None = None,
 ) -> Plan:
-    """Says what n respondents will tell, or how many respondents a half-width takes; give one of the two.
+    """Plans a survey of n respondents, or of enough respondents for a half-width; give one of the two.
 
     half_width: wanted for the share of any option, a fraction (0.03 is three points). confidence: of the intervals.
-    share: the true share to plan for, or None for the one that is hardest to estimate. group_half_width: what a
-    subgroup's estimate should have. rare: the share for which the chance of a negative estimate is given. groups: how many of the
-    respondents are in each of two groups to be compared, or None for half of them in each. clusters: how many the n people come by, such
+    share: the true share to plan for, or None for the hardest to estimate. group_half_width: wanted for a
+    subgroup's estimate. rare: the share for the chance of a negative estimate. groups: how many of the
+    respondents are in each of two groups to be compared, or None for half of them in each. clusters: the number of clusters, such
     as clinics; rho: how the answers of two people of one correlate (see `plan.clusters`). slope: of a logit model of one question on
     another (see `plan.slopes`). Raises EstimateError.
     """
@@ -81,12 +81,12 @@ def plan(
 
 
 def questions_of_slopes(survey: Survey) -> tuple[str, ...]:
-    """The ids of the questions that can be the outcome or the predictor of a planned slope: those with two answers."""
+    """Returns the ids of the questions that can be the outcome or the predictor of a planned slope: questions with two answers."""
     return tuple(item.id for item in survey.items if isinstance(item.channel, Channel) and item.channel.k == 2)
 
 
 def _slope(survey: Survey, of: SlopeOf, n: int, confidence: float) -> SlopePlan:
-    """Of those who are asked both questions, where each person is asked a sample."""
+    """Returns the slope for people who are asked both questions, if each person is asked a sample."""
     outcomes = questions_of_slopes(survey)
     predictors = (*outcomes, *([PUBLIC] if survey.groups else []))
     for what, name, names in (("outcome", of.outcome, outcomes), ("predictor", of.predictor, predictors)):
@@ -109,10 +109,10 @@ def _slope(survey: Survey, of: SlopeOf, n: int, confidence: float) -> SlopePlan:
 
 
 def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float = 0.95, rough: bool = False) -> int:
-    """How many people must answer for every share of every question to have this half-width (0.10 is ten points either way).
+    """Returns how many people must answer for every share of every question to have this half-width (0.10 is ten points either way).
 
-    The less privacy a question takes, the fewer. rough: at once, from the standard error alone; where intervals are cut at 0 and 1, as
-    they are with few people, that is somewhat too many. Raises EstimateError.
+    The less privacy a question takes, the fewer. rough: at once, from the standard error alone; if intervals are clipped at 0 and 1, as
+    with few people, that is somewhat too many. Raises EstimateError.
     """
     half_width, confidence = check_half_width(half_width), check_confidence(confidence)
     channels = {item.channel for item in survey.items}
@@ -121,9 +121,9 @@ def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float
 
 
 def half_width_of(survey: Survey, n: int, *, confidence: float = 0.95, rough: bool = False) -> float:
-    """The other way round: the largest half-width that a share of any question will have once n people have answered, at least 1.
+    """Returns the largest half-width of a share of any question for n people, at least 1.
 
-    It is that of the plan, before anybody looks at estimates: the same whatever people answered. rough: as in `people_needed`, somewhat
+    It is the plan's, before any estimate: the same for all answers. rough: as in `people_needed`, somewhat
     too large. Raises EstimateError.
     """
     definition = max(1, int(check_count("n", n) * _part_asked(survey)))
@@ -148,12 +148,12 @@ def _half_width(channel: Channel, n: int, confidence: float) -> float:
 
 
 def _part_asked(survey: Survey) -> float:
-    """Of the respondents, those who are asked a question."""
+    """Returns the part of the respondents who are asked a question."""
     return 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
 
 
 def _part_asked_another(survey: Survey) -> float:
-    """Of those who are asked a question, those who are asked another one too."""
+    """Returns the part of the people who are asked a question that are asked another one too."""
     return 1.0 if survey.ask is None else (survey.ask - 1) / max(1, len(survey.blocks) - 1)
 
 
@@ -168,12 +168,12 @@ class _Wanted:
     clusters: tuple[int, float] | None
 
     def compared(self, n: int) -> int | tuple[int, int]:
-        """The two groups of n who are asked, as `power_of_difference` takes them."""
+        """Returns the two groups of n people who are asked, as `power_of_difference` takes them."""
         return max(1, n // 2) if self.groups is None else (self.groups[0], self.groups[1])
 
 
 def _row(question: Question, values: Mapping[str, Any], epsilon: float, confidence: float) -> QuestionPlan:
-    """What the channel gives, and what only the question knows: its name, its part of the survey's epsilon, its scores."""
+    """Returns the row of a question: the channel's values with its name, its part of the survey's epsilon, and its scores."""
     mean: dict[str, float | None] = dict.fromkeys(("mean_half_width", "scale_low", "scale_high"))
     if (scores := question.scores) is not None:
         half = mean_half_width(question.channel, scores, values["respondents"], confidence=confidence)
@@ -182,7 +182,7 @@ def _row(question: Question, values: Mapping[str, Any], epsilon: float, confiden
 
 
 def _values(channel: Channel, n: int, wanted: _Wanted) -> dict[str, Any]:
-    """What questions of one channel have in common."""
+    """Returns the values that questions of one channel have in common."""
     coins, trusted, of_people, confidence = private(channel), curator(channel.epsilon), people(channel), wanted.confidence
     share = precision.widest_share(coins, n, confidence=confidence) if wanted.share is None else wanted.share
     half = precision.planned_half_width(coins, n, confidence=confidence, share=wanted.share if coins.number else share)

@@ -15,7 +15,7 @@ from deniable.mechanism import Channel
 from deniable.plan import (
     NO_PRIVACY,
     Mechanism,
-    TooManyError,
+    SampleSizeError,
     cluster_half_width,
     clusters_needed,
     curator,
@@ -129,12 +129,12 @@ def test_the_most_respondents_that_are_looked_at_are_planned_for() -> None:
 
 
 def test_shares_that_hardly_differ_take_more_people_than_are_looked_at() -> None:
-    with pytest.raises(TooManyError, match="respondents must be at most 1,000,000,000,000"):
+    with pytest.raises(SampleSizeError, match="respondents must be at most 1,000,000,000,000"):
         sample_size_for_difference(COINS, (0.0, 1e-200))
 
 
 def test_so_few_clusters_are_needed_that_all_their_people_are_looked_at() -> None:
-    with pytest.raises(TooManyError, match="respondents must be at most 1,000,000,000,000"):
+    with pytest.raises(SampleSizeError, match="respondents must be at most 1,000,000,000,000"):
         clusters_needed(COINS, 0.01, 10**12, 0.1)
     assert clusters_needed(private(SCALE), 0.1, 10**9, 0.01) < 1_000
 

@@ -94,11 +94,11 @@ def pair_counts(survey: Survey, tally: Tally, a: str, b: str) -> tuple[tuple[Que
 def bits_of(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> tuple[list[Question], list[NDArray[np.bool_]]]:
     """Returns the questions and all bits of each, shape (n, outputs), from unpacked reports, shape (n, record_bits).
 
-    If devices draw the questions, n counts the reports that were asked all of these; `asked` says which. Raises EstimateError.
+    If devices draw the questions, n counts the reports that were asked all of these; `was_asked` says which. Raises EstimateError.
     """
     if bits.ndim != 2 or bits.shape[1] != survey.record.bits:
         raise EstimateError(f"bits must have {survey.record.bits} columns, as survey {survey.id} has, got the shape {bits.shape}")
-    bits = bits[asked(survey, bits, names)]
+    bits = bits[was_asked(survey, bits, names)]
     if not len(bits):
         raise EstimateError("bits must hold at least 1 report, got 0: without reports there is no estimate")
     result = [place_of(survey, name) for name in names]
@@ -107,7 +107,7 @@ def bits_of(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> tu
     return [place.item for place in result], [np.column_stack([part, last]) for part, last in zip(stored, implied, strict=True)]
 
 
-def asked(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.bool_]:
+def was_asked(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.bool_]:
     """Returns whether each report was asked all of these questions, shape (n,)."""
     masks = [place.mask for place in (place_of(survey, name) for name in names) if place.mask is not None]
     return np.asarray(bits[:, masks].all(axis=1))

@@ -23,7 +23,7 @@ _RULES: dict[type, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
-def record(kind: type[_T], given: Mapping[str, Any]) -> _T:
+def record(kind: type[_T], values: Mapping[str, Any]) -> _T:
     """Returns a dataclass from the values of its fields. A field that is not compared is no part of a record.
 
     Only fields of text, number, whole number (a count), truth value and None are checked.
@@ -32,9 +32,9 @@ def record(kind: type[_T], given: Mapping[str, Any]) -> _T:
         EstimateError: A field is missing, unknown, or of another kind.
     """
     try:
-        if hidden := [name for name, field in kind.__dataclass_fields__.items() if not field.compare and name in given]:  # type: ignore[attr-defined]
+        if hidden := [name for name, field in kind.__dataclass_fields__.items() if not field.compare and name in values]:  # type: ignore[attr-defined]
             raise TypeError(f"unexpected key {hidden[0]}")
-        result = kind(**given)
+        result = kind(**values)
     except TypeError as error:
         raise EstimateError(f"{kind.__name__} must have the keys that to_dict gives: {error}") from None
     for name, types in _plain_fields(cast(Hashable, kind)).items():

@@ -12,7 +12,7 @@ from deniable.estimate.present.table import Table
 _FORMULA = (*"=+-@＝＋－＠", "\t", "\r", "\n")  # first characters of a formula, the wide ones in Japanese
 
 
-def written(tables: Sequence[Table], bom: bool) -> str:
+def render(tables: Sequence[Table], bom: bool) -> str:
     """Returns CSV with one header and the rows of all tables; cells that a table does not have, and missing values, are empty.
 
     If there are several tables, the first column, `figure`, has their titles. Text that a spreadsheet would read as a formula gets a

@@ -46,7 +46,7 @@ class Tabular(ABC):
     def to_table(self, path: str | Path) -> None: ...
     def to_table(self, path: str | Path | None = None) -> str | None:
         """Returns aligned text for a terminal."""
-        return _given(text.written(self.tables()), path)
+        return _write_or_return(text.render(self.tables()), path)
 
     @overload
     def to_csv(self, path: None = None, *, bom: bool = False) -> str: ...
@@ -58,7 +58,7 @@ class Tabular(ABC):
         A missing value is an empty cell. Text that a spreadsheet would read as a formula gets a leading apostrophe. bom: begin with the
         byte order mark by which some spreadsheets recognise UTF-8.
         """
-        return _given(spreadsheet.written(self.records(), bom), path)
+        return _write_or_return(spreadsheet.render(self.records(), bom), path)
 
     @overload
     def to_json(self, path: None = None) -> str: ...
@@ -66,7 +66,7 @@ class Tabular(ABC):
     def to_json(self, path: str | Path) -> None: ...
     def to_json(self, path: str | Path | None = None) -> str | None:
         """Returns `to_dict` as JSON text, one line."""
-        return _given(json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False), path)
+        return _write_or_return(json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False), path)
 
     def to_excel(self, path: str | Path) -> None:
         """Writes a workbook to a file that ends in .xlsx: a sheet for each of `records`, numbers as numbers, and no text as a formula.
@@ -76,7 +76,7 @@ class Tabular(ABC):
         """
         if Path(path).suffix.lower() != ".xlsx":
             raise EstimateError(f"path must end in .xlsx, got {str(path)!r}")
-        result = workbook.written(self.records())
+        result = workbook.render(self.records())
         with open(path, "wb") as file:
             file.write(result)
 
@@ -105,7 +105,7 @@ def _bounded(value: Any) -> Any:
     return None if isinstance(value, float) and math.isinf(value) else value
 
 
-def _given(result: str, path: str | Path | None) -> str | None:
+def _write_or_return(result: str, path: str | Path | None) -> str | None:
     if path is None:
         return result
     with open(path, "w", encoding="utf-8", newline="") as file:  # a CSV's line ends stay as they are

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from deniable.estimate.present.table import Table
 
 
-def written(tables: Iterable[Table]) -> str:
+def render(tables: Iterable[Table]) -> str:
     """Returns titles, cells side by side and notes, with blank lines between, and no text that could break a line."""
     parts = [part for table in tables for part in (_lines(table.title, *table.about), _aligned(table), _lines(*table.notes)) if any(part)]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"

@@ -17,7 +17,7 @@ MOST_CHARACTERS = 32_767  # of a cell
 _UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
-def written(tables: Sequence[Table]) -> bytes:
+def render(tables: Sequence[Table]) -> bytes:
     """Returns a workbook with a sheet for each table under its title: the header, which stays in view, and the rows.
 
     Numbers have 15 digits, as many as a spreadsheet shows. A missing value is an empty cell, and an infinite one the text inf. Characters

@@ -172,11 +172,10 @@ class _People:
 
     frame: the formula's variables at every public kind and combination of answers, Z C rows; kinds: (Z C,), their public kinds.
     pi: (Z, S), the cells' distribution. weight: (Z,), respondents of each public kind, or the sum of their weights. w: (Z, q), the
-        predictors
-    of pi.
+    predictors of pi.
     """
 
-    found: Likelihood
+    fit: Likelihood
     frame: pd.DataFrame
     kinds: NDArray[np.int64]
     pi: _Floats
@@ -195,7 +194,7 @@ class _People:
 
 def _contrasts(people: _People) -> Iterator[_Contrast]:
     """Yields one contrast for each number, and for each category but the reference of other variables."""
-    layout, basis, frame = people.found.terms.layout, people.found.terms.basis, people.frame
+    layout, basis, frame = people.fit.terms.layout, people.fit.terms.basis, people.frame
     for name in (name for name in frame.columns if name in layout.variables):
         changes.require_own(layout, name)
         column = frame[name]
@@ -211,7 +210,7 @@ def _contrasts(people: _People) -> Iterator[_Contrast]:
 
 def _moved(people: _People, name: str, values: Any) -> _Floats:
     """Returns the basis where a variable has other values."""
-    terms = people.found.terms
+    terms = people.fit.terms
     return terms.basis.columns(terms.layout.matrix(people.frame.assign(**{name: values}), people.kinds))
 
 
@@ -243,8 +242,8 @@ def _constant(column: pd.Series[Any], level: Any) -> Any:
 
 def _averaged(people: _People, contrast: _Contrast) -> tuple[_Floats, _Floats]:
     """Returns the average difference in the chance of each outcome, shape (K,), and its standard error."""
-    result, (kinds, cells) = people.found, people.pi.shape
-    size, b = result.complete, people.found.reports.coefficients
+    result, (kinds, cells) = people.fit, people.pi.shape
+    size, b = result.complete, people.fit.reports.coefficients
     (over, by_over), (under, by_under) = (_chances(result, x) for x in (contrast.over, contrast.under))
     shares = people.pi[:, :size]
     there = (people.weight[:, None] * shares).ravel()

@@ -209,11 +209,11 @@ def _everywhere(layout: ModelLayout, public: pd.DataFrame, combinations: NDArray
     return layout.frame(public.iloc[kinds], np.tile(combinations, (len(public), 1))), kinds
 
 
-def _given(given: str, factors: tuple[Factor, ...], public: pd.DataFrame, predictors: set[str]) -> _Floats:
+def _given(condition: str, factors: tuple[Factor, ...], public: pd.DataFrame, predictors: set[str]) -> _Floats:
     """Returns the predictors of the perturbed predictors' distribution, shape (public kinds, q)."""
     if perturbed := sorted(predictors.intersection(*[frozenset().union(*(one.variables for one in factors))])):
         raise EstimateError(f"given must name public columns only, got {', '.join(perturbed)}")
-    layout, matrix = ModelLayout.of(given, factors, public, np.arange(len(public)), {})
+    layout, matrix = ModelLayout.of(condition, factors, public, np.arange(len(public)), {})
     Basis.of(matrix, layout.names)  # refuses what is collinear
     return orthogonal(matrix)
 

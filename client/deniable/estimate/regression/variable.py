@@ -170,7 +170,7 @@ def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, PerturbedVar
 
 
 def _of_question(survey: Survey, bits: NDArray[np.bool_], question: Question) -> PerturbedVariable:
-    everybody = counts.asked(survey, bits, [question.id])
+    everybody = counts.was_asked(survey, bits, [question.id])
     item = None if everybody.all() else everybody
     own = np.zeros((len(bits), question.channel.outputs), dtype=np.bool_)
     if everybody.any() or not len(bits):  # a sample may leave a question to nobody, and others can be modelled all the same

@@ -84,7 +84,7 @@ def correlation_with(
         raise EstimateError("the public numbers must be numbers") from None
     if z.shape != (len(bits),) or not np.isfinite(z).all():
         raise EstimateError(f"the public numbers must be {len(bits):,} finite ones, one for each report, got the shape {z.shape}")
-    z = z[counts.asked(survey, bits, [question])]
+    z = z[counts.was_asked(survey, bits, [question])]
     z = (z - z.mean()) / (z.std() or 1.0)
     x, present = _scores(scores, item.categories)
     r, v, w = (reported @ pseudo_answers.score_of_bits(each, item.channel) for each in (present, x, x * x))
@@ -93,10 +93,10 @@ def correlation_with(
     return _pearson(f"correlation of {question} and a public number", len(each), (each.mean(axis=0), covariance), Interval(confidence))
 
 
-def _scores(given: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
+def _scores(values: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
     """Returns scores about their middle, 0 for options without one, and 1 for each option with a score."""
     try:
-        scores = np.array([math.nan if score is None else float(score) for score in given])
+        scores = np.array([math.nan if score is None else float(score) for score in values])
     except (TypeError, ValueError):
         raise EstimateError("scores must be numbers, or None for an option that is left out") from None
     present = ~np.isnan(scores)

@@ -206,18 +206,18 @@ class Crosstab(Tabular):
 class LinearTable(Crosstab):
     """A cross table of linear estimates: of a sample, or without the noise of impossible pairs.
 
-    found: the cells' shares in one line, with their covariance. impossible: which cells cannot be, same shape as shares.
+    linear: the cells' shares in one line, with their covariance. impossible: which cells cannot be, same shape as shares.
     """
 
-    found: Linear
+    linear: Linear
     impossible: NDArray[np.bool_]
 
     def _covariance(self, sampling: float) -> _Floats:
-        return self.found.covariance if sampling else self.found.coins
+        return self.linear.covariance if sampling else self.linear.coins
 
     def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
         """Returns the effective sample size: how many people drawn alone would give the same error."""
-        return int(effective_sample_size.size(value, variance, self.found.effective, moments, self.interval))
+        return int(effective_sample_size.size(value, variance, self.linear.effective, moments, self.interval))
 
     def share_of(self, inside: _Floats, what: str) -> normal.Estimate:
         """Returns a share as any table does. Raises EstimateError for impossible cells, and for all others together."""
@@ -245,12 +245,12 @@ class LinearTable(Crosstab):
         summed = np.asarray(np.kron(*ones), dtype=np.float64)
         together = self.together.sum(axis=other) // self.channels[other].d
         return linear_table(
-            [self._axis(name)], (self.n, together, np.zeros(len(together), dtype=bool)), self.found.sums(summed), self.interval
+            [self._axis(name)], (self.n, together, np.zeros(len(together), dtype=bool)), self.linear.sums(summed), self.interval
         )
 
     def covariance_of(self, *weights: _Floats) -> _Floats:
         """Returns the covariance as any table does; next to nothing for a known sum of cells."""
-        return self.found.covariance_of(np.array([w.ravel() for w in weights]))
+        return self.linear.covariance_of(np.array([w.ravel() for w in weights]))
 
     def variance_of(self, weights: _Floats) -> float:
         """Returns the variance as any table does; next to nothing for a known sum of cells."""

@@ -77,7 +77,7 @@ def independence(table: LinearTable, what: str) -> HypothesisTest:
     inner = (np.arange(rows * cols).reshape(rows, cols)[:-1, :-1]).ravel()
     change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
     excess = (table.shares - np.outer(p, q)).ravel()[inner]
-    values = table.found.covariance_of(change[inner])
+    values = table.linear.covariance_of(change[inner])
     alone = [
         pseudo_answers.covariance(pseudo_answers.possible(margin), [channel], 1.0)[:-1, :-1]
         for margin, channel in zip((p, q), table.channels, strict=True)

@@ -94,7 +94,7 @@ class _Request:
 
 
 def _families(survey: Survey) -> dict[str, int]:
-    """Counts, for each item, the intervals of its question that are not redundant.
+    """Returns the number of intervals of each item's question that are not redundant.
 
     The two intervals of two options are mirror images and count once; a multiple choice has an item for each of its options.
     """

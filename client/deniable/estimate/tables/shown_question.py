@@ -95,9 +95,9 @@ def _unanswered(table: Crosstab, chosen: dict[str, str | Sequence[str]]) -> Esti
         return Estimate(in_words(chosen), table.n, 0.0, 0.0, 0.0, 0.0, table.confidence, table.target)
 
 
-def _among(table: Crosstab, of: dict[str, str], given: dict[str, tuple[str, ...]]) -> Estimate | None:
+def _among(table: Crosstab, of: dict[str, str], condition: dict[str, tuple[str, ...]]) -> Estimate | None:
     with suppress(EstimateError):
-        return conditional_share(table, of, given)
+        return conditional_share(table, of, condition)
     return None
 
 

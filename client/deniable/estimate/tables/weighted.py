@@ -133,7 +133,7 @@ class _Weighed:
         counted = w > 0
         bits, w = bits[counted], w[counted]
         (question,), (set_,) = counts.bits_of(survey, bits, [name])
-        return cls(question, set_, w[counts.asked(survey, bits, [name])], len(bits))
+        return cls(question, set_, w[counts.was_asked(survey, bits, [name])], len(bits))
 
     @property
     def typical(self) -> _Floats:

@@ -83,7 +83,7 @@ def test_the_scale_up_is_a_ratio_of_sums_times_the_known_sizes() -> None:
         (lambda: indirect.scrambled_mean(["a", "b"], Scrambling.added(0)), "reports must be numbers"),
         (lambda: indirect.scrambled_mean([1, 2], Scrambling.added(0), bounds=(1, 1)), "bounds must be the least and the greatest"),
         (lambda: indirect.network_scale_up([1, 2], [[1], [2], [3]], [100]), "a row for each of 2 or more respondents"),
-        (lambda: indirect.network_scale_up([0, 0], [[1], [2]], [100]), "where nobody knows one of a group"),
+        (lambda: indirect.network_scale_up([0, 0], [[1], [2]], [100]), "without acquaintances in a group"),
         (lambda: indirect.network_scale_up([1, 2], [[0], [0]], [100]), "must not be all 0"),
         (lambda: indirect.network_scale_up([1, 2], [[2], [4]], [100]), "not be in one proportion for everybody"),
         (lambda: indirect.network_scale_up([1, -1], [[2], [4]], [100]), "numbers of people from 0"),

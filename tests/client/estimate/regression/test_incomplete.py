@@ -13,7 +13,7 @@ from tests.kit.benchmarks import benchmark
 
 from deniable.errors import EstimateError
 from deniable.estimate import PerturbedVariable, analyse, regress
-from deniable.estimate.moments.counts import asked
+from deniable.estimate.moments.counts import was_asked
 from deniable.estimate.regression import perturbed
 from deniable.simulate import simulate
 from deniable.survey import Survey
@@ -127,7 +127,7 @@ def test_a_question_that_the_draw_left_to_nobody_keeps_no_other_from_being_model
     questions = [{"id": name, "text": "Q", "type": "yes_no"} for name in ("y", "a")]
     survey = Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 8, "ask": 1, "questions": questions})
     bits = simulate(survey, {name: {"yes": 0.5, "no": 0.5} for name in ("y", "a")}, 300).bits
-    bits = bits[asked(survey, bits, ["y"])]
+    bits = bits[was_asked(survey, bits, ["y"])]
     told, age = perturbed(survey, bits), pd.DataFrame({"age": np.arange(len(bits)) % 7})
     assert (told["y"].asked, told["a"].n, told["a"].bits.any()) == (None, len(bits), False)
     assert analyse(survey, bits).regress("y ~ age", age).nobs == len(bits)
