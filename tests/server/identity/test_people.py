@@ -246,7 +246,7 @@ def test_an_owner_gives_changes_and_takes_roles(app: Flask, hers: FlaskClient, l
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"user": "nobody", "role": "viewer"}, "Nobody on this server has this name"),
+        ({"user": "nobody", "role": "viewer"}, "There is no account with this name"),
         ({"user": "eve", "role": "viewer"}, "Nobody else owns this survey"),
         ({"user": "eve", "role": "none", "sure": "1"}, "Nobody else owns this survey"),
         ({"user": "bob", "role": "boss"}, "Not a valid choice"),

@@ -118,11 +118,11 @@ def test_every_cell_is_the_librarys_with_its_interval(store: Store, reports: dic
 
 def test_the_page_says_whether_they_are_associated_and_how_strongly(ada: FlaskClient) -> None:
     page = ada.get(f"{PAGE}/crosstab?rows=smokes&columns=party")
-    assert "chance alone would set them this far apart, or further, in fewer than 0.1% of such surveys" in text_of(page)
+    assert "a link this strong would appear by chance in fewer than 0.1% of surveys" in text_of(page)
     assert re.search(r"Cramér's V is 0\.\d\d, between 0\.\d\d and 0\.\d\d", text_of(page))
     assert "<b>" not in page.text
     assert page.text.count('<td role="cell"') == 6
-    told = "The files have each cell's share of everybody."
+    told = "The files give each cell's share of all people."
     assert told in text_of(page)
     assert told not in text_of(ada.get(f"{PAGE}/crosstab?rows=smokes&columns=party&percent=all")), "as the page has them, too"
 
@@ -254,7 +254,7 @@ def test_what_is_no_name_in_a_formula_is_not_computed_wherever_it_comes_from(hos
     """The control is the library, whose formulas are their writer's own and may call functions."""
     formula = f"smokes ~ `{hostile.items[2].id}`"
     for one in (formula, "smokes ~ I(smokes)", "smokes ~ {1 + 1}", "smokes ~ log(smokes)"):
-        with pytest.raises(EstimateError, match="a formula of this page is made of questions alone"):
+        with pytest.raises(EstimateError, match="a formula on this page must have only questions"):
             fit_model(hostile, records(hostile), Model(one))
     assert not (tmp_path / "called").exists()
     with contextlib.suppress(EstimateError):  # what it comes to does not matter
@@ -273,7 +273,7 @@ def test_any_other_option_of_a_multiple_choice_can_predict_and_be_the_outcome(ho
         left, right = (name if name == "smokes" else f"`{name}`" for name in (outcome, predictor))
         assert found.fit.regression == analyse(hostile, raw).regress(f"{left} ~ {right}").to_dict()
         page = html.unescape(ada.get("/manage/surveys/hostile/model", query_string={"outcome": outcome, "predictor": predictor}).text)
-        command = page.split("The same by command: <code>")[1].split("</code>")[0]
+        command = page.split("On the command line: <code>")[1].split("</code>")[0]
         assert shlex.split(command)[5] == f"{left} ~ {right}", "a shell reads what was meant"
 
 
@@ -303,7 +303,7 @@ def test_a_model_that_a_busy_server_cannot_compute_is_ended_and_the_next_one_is_
 ) -> None:
     monkeypatch.setattr(model_fits, "_LONGEST", 0.5)
     begun = time.monotonic()
-    with pytest.raises(EstimateError, match="this server has too much else to do"):
+    with pytest.raises(EstimateError, match="this server is too busy"):
         fit_model(SURVEY, reports["North"], Model("smokes ~ party"))
     assert time.monotonic() - begun < 30
     monkeypatch.setattr(model_fits, "_LONGEST", PATIENCE)
