@@ -185,7 +185,7 @@ def test_what_was_made_by_hand_is_in_no_other_figure_and_is_shown_apart(
     assert "<dt>responses</dt><dd>30</dd>" in page
     assert "<dt>responses by coin toss</dt><dd>3</dd>" in ada.get("/manage/surveys/clinics?by_hand=1").text
     assert re.search(r"counted\s+separately and are in no other figure", ada.get("/manage/surveys/clinics?by_hand=1").text)
-    assert "; 3 made by hand" in ada.get("/manage").text
+    assert "; 3 by coin toss" in ada.get("/manage").text
 
 
 def test_what_an_organisation_randomized_is_estimated_with_the_rest_and_said_apart(
