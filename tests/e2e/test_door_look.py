@@ -78,7 +78,7 @@ def test_no_page_at_the_door_has_a_fault(new_browser: Callable[..., Chrome], ser
     assert secret is not None
     driver.find_element(By.ID, "code").send_keys(totp.code_at(secret, int(time.time()) // totp.STEP))
     driver.find_element(By.ID, "current").send_keys(PASSWORD)
-    driver.find_element(By.XPATH, "//button[normalize-space()='Set it up']").click()
+    driver.find_element(By.XPATH, "//button[normalize-space()='Set up app']").click()
     patient(driver).until(lambda d: d.title == "Recovery codes")
     found += faults(driver, "recovery codes")
     assert found == []

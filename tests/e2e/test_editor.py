@@ -104,7 +104,7 @@ def test_the_second_of_two_tabs_is_told_and_loses_nothing(writer: Writer) -> Non
         writer.driver.switch_to.window(first)
     element = writer.driver.find_element(By.ID, "title")
     writer.type(element, "Of the first tab")
-    assert "was changed meanwhile" in writer.shows("#told .problem").text
+    assert "was changed meanwhile" in writer.shows("#problems .problem").text
     assert writer.driver.find_element(By.ID, "title").get_attribute("value") == "Of the first tab"
     writer.press("over")
     assert Survey.from_text(writer.draft(path).text).title == "Of the first tab"
@@ -118,7 +118,7 @@ def test_who_is_logged_out_in_the_middle_loses_nothing_and_goes_on_after_a_login
     writer.told("told", "You are logged out")
     assert driver.current_url == writer.server.url + path
     first = driver.current_window_handle
-    driver.find_element(By.CSS_SELECTOR, "#told a[target=_blank]").click()
+    driver.find_element(By.CSS_SELECTOR, "#problems a[target=_blank]").click()
     patient(driver).until(lambda d: len(d.window_handles) == 2)
     driver.switch_to.window(next(handle for handle in driver.window_handles if handle != first))
     try:
@@ -233,7 +233,7 @@ def test_the_preview_beside_the_fields_follows_them_and_never_takes_the_focus(wr
         writer.write("questions-0-section_title", "Habits of yours")
         in_frame(driver, "Habits of yours")
         writer.write("questions-0-id", "two words")
-        assert "nothing is left to mend" in writer.shows("#tried p").text
+        assert "Fix the problems above" in writer.shows("#tried p").text
         writer.write("questions-0-id", "smokes")
         in_frame(driver, "Habits of yours")
 

@@ -78,7 +78,7 @@ def keyboard(browser: Chrome, site: Any) -> Iterator[Keyboard]:
     assert "Help" in keyboard.go("1")
     keyboard.go("Skip to the content", back=True)
     keyboard.press(Keys.ENTER)
-    assert "Help" not in keyboard.go("1")  # Begin with two questions
+    assert "Help" not in keyboard.go("1")  # Start with two questions
     keyboard.press(Keys.ENTER)
     patient(browser).until(lambda d: d.execute_script("return document.getElementById('editor') !== null"))
     yield keyboard
@@ -96,7 +96,7 @@ def test_a_survey_is_written_and_published_without_a_mouse(keyboard: Keyboard, s
     keyboard.go("add")
     keyboard.press(Keys.ENTER)
     keyboard.arrives("questions-2-text")
-    keyboard.hears("to mend before it can be published")
+    keyboard.hears("before you publish")
     keyboard.go("publish")
     keyboard.press(Keys.ENTER)
     keyboard.arrives("publish")  # who cannot publish yet stays
@@ -108,7 +108,7 @@ def test_a_survey_is_written_and_published_without_a_mouse(keyboard: Keyboard, s
     keyboard.arrives("questions-2-type")
     keyboard.go("questions-2-options")
     keyboard.press("once", Keys.ENTER, "more often")
-    keyboard.go("Condition and privacy")
+    keyboard.go("Set condition and privacy")
     keyboard.press(Keys.SPACE)
     keyboard.go("questions-2-conditions-0-question")
     keyboard.press(Keys.ARROW_DOWN)

@@ -195,7 +195,7 @@ def makes_an_account(eve: Researcher) -> None:
 
 def writes_a_survey(eve: Researcher) -> None:
     """Field by field: what is published is what somebody else wrote as a file. Planned and tried before."""
-    eve.click("Write the first one", "New survey")
+    eve.click("Write a survey", "New survey")
     eve.begin()
     eve.write_survey(parse(FILE).value)
     eve.keeps(WANTED)

@@ -1,4 +1,4 @@
-"""Keys of one survey, for programs: its owners make and revoke them. A key of all surveys is for whoever runs the server to make."""
+"""Pages of a survey's API keys, for its owners. Keys of all surveys are made on the command line."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ bp = routes("survey_keys", __name__)
 
 
 class KeyForm(FlaskForm):  # type: ignore[misc]
-    """The name of a new key, and what it is for."""
+    """The name and the scopes of a new key."""
 
-    name = StringField("What to call it", [InputRequired("Give the key a name."), Length(max=64)], render_kw={"autocomplete": "off"})
+    name = StringField("Name of the key", [InputRequired("Enter a name."), Length(max=64)], render_kw={"autocomplete": "off"})
     scopes = SelectMultipleField(
-        "What is it for?",
-        [InputRequired("Say what the key is for.")],
+        "Scopes",
+        [InputRequired("Choose at least one scope.")],
         choices=list(api_keys.OF_SURVEYS),
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
     )
-    submit = SubmitField("Make the key")
+    submit = SubmitField("Make key")
 
 
 @bp.get("/manage/keys")
 def overview() -> Page:
-    """The keys of all surveys that one owns, and the way to each."""
+    """Lists the keys of all surveys that the researcher owns."""
     store = current_store()
     owned = [survey for survey, role in store.roles.seen_by(g.user).items() if role == Role.OWNER]
     keys_of = {survey: [key for key in store.accounts.all_keys() if key.survey == survey] for survey in owned}
@@ -45,20 +45,21 @@ def overview() -> Page:
 @bp.get("/manage/surveys/<survey_id>/keys")
 @least(Role.OWNER)
 def page(survey_id: str) -> Page:
+    """Lists the keys of a survey."""
     return _page(survey_id, KeyForm())
 
 
 @bp.post("/manage/surveys/<survey_id>/keys")
 @least(Role.OWNER)
 def make(survey_id: str) -> Page:
-    """Makes a key, and shows it: this once."""
+    """Makes a key and shows it, only once."""
     form = KeyForm()
     if form.validate():
         try:
-            made = api_keys.make(current_store(), form.name.data, form.scopes.data, survey_id)
-            return _page(survey_id, KeyForm(formdata=None), made)
+            new_key = api_keys.make(current_store(), form.name.data, form.scopes.data, survey_id)
+            return _page(survey_id, KeyForm(formdata=None), new_key)
         except ConflictError:
-            form.name.errors = ["Another key of this server has this name: choose another one."]
+            form.name.errors = ["Another key has this name. Choose another one."]
         except ValueError as error:
             form.name.errors = [f"{str(error).capitalize()}."]
     return _page(survey_id, form), 422
@@ -67,20 +68,18 @@ def make(survey_id: str) -> Page:
 @bp.post("/manage/surveys/<survey_id>/keys/revoke")
 @least(Role.OWNER)
 def revoke(survey_id: str) -> Page:
-    """Revokes a key that is for this survey alone; the same if there is none."""
+    """Revokes a key of this survey, if it exists."""
     name, back = request.form.get("name", ""), url_for(".page", survey_id=survey_id)
-    asked = confirmation(
-        f"Revoke the key {name}?", "Programs that use it are refused at once. This cannot be undone.", "Revoke the key", back
-    )
-    if asked is not None:
-        return asked
+    check = confirmation(f"Revoke the key {name}?", "Programs that use it lose access at once. This cannot be undone.", "Revoke key", back)
+    if check is not None:
+        return check
     current_store().accounts.remove_key(name, survey_id)
     return done(f"The key {name} no longer works.", ".page", survey_id=survey_id)
 
 
-def _page(survey_id: str, form: KeyForm, made: str = "") -> str:
+def _page(survey_id: str, form: KeyForm, new_key: str = "") -> str:
     store = current_store()
-    found = [key for key in store.accounts.all_keys() if key.survey == survey_id]
+    keys = [key for key in store.accounts.all_keys() if key.survey == survey_id]
     published = store.surveys.published(survey_id)
-    shown = {"published": published, "keys": found, "scopes": api_keys.OF_SURVEYS, "makers": key_makers(store)}
-    return render_template("access/keys.html", **shown, made=made, form=form)
+    shown = {"published": published, "keys": keys, "scopes": api_keys.OF_SURVEYS, "makers": key_makers(store)}
+    return render_template("access/keys.html", **shown, new_key=new_key, form=form)

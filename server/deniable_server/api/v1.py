@@ -240,4 +240,4 @@ def _bundle(survey_id: str, name: str) -> Response:
 
 @computed()
 def _made_bundle(survey_id: str, name: str) -> Response:
-    return bundles.made(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()
+    return bundles.make(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()

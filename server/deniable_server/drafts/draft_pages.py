@@ -1,4 +1,4 @@
-"""Surveys that are being written: begun, filled in field by field or as a file, planned, tried."""
+"""Draft pages: start, edit as a form or as a file, plan and preview a survey."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from deniable_server.drafts.editor.shapes import Fields
 from deniable_server.drafts.forms import BeginForm, SourceForm
 from deniable_server.drafts.own_drafts import own
 from deniable_server.drafts.plan_form import PlanForm
-from deniable_server.drafts.preview import tried
-from deniable_server.drafts.publishing import taken
+from deniable_server.drafts.preview import preview_of
+from deniable_server.drafts.publishing import is_id_taken
 from deniable_server.identity import form_recovery
 from deniable_server.pages.forms import MOST_PEOPLE, ActionForm
 from deniable_server.pages.routes import Page, done, routes
@@ -53,7 +53,7 @@ from deniable_server.web.offload import UPLOAD_SECONDS, computed
 
 bp = routes("drafting", __name__)
 
-MOST_BYTES = MAX_BYTES * 3 // 2  # of a form; one that is larger than 500 kB would be put on the disk while it is read
+MOST_BYTES = MAX_BYTES * 3 // 2  # of a form; Werkzeug writes forms above 500 kB to the disk while it reads them
 EXAMPLE = """\
 deniable: 1
 id: affairs
@@ -64,15 +64,15 @@ questions:
   - {id: affair, text: "Have you ever had an affair?", type: yes_no}
   - {id: children, text: "How many children do you have?", type: choice, options: [none, one or two, three or more]}
 """
-"""The smallest survey that shows how one is written."""
+"""The smallest survey that works as an example."""
 
-TAKEN = Problem("id", "must be a new one: it is another survey's, which never changes, or looks like another survey's")
-TOO_MANY = Problem("drafts", f"must be at most {MOST} a person: delete one in another window, then do this again")
+TAKEN = Problem("id", "must be a new one: it belongs to another survey, or looks like the id of one")
+TOO_MANY = Problem("drafts", f"must be at most {MOST} a person: delete one in another window, then try again")
 
 
 @bp.errorhandler(CSRFError)
-def told_or_given_back(error: CSRFError) -> Response:
-    """A form of a login that has ended: given back to who sent it, with a token of the new one."""
+def recover_form(error: CSRFError) -> Response:
+    """Returns a form of an ended session to its sender, with a new token."""
     return form_recovery.given_back() if form_recovery.sent_by_hand() else out_of_date(error)
 
 
@@ -83,7 +83,7 @@ def told_or_given_back(error: CSRFError) -> Response:
 @lanes.computing
 @limits.body(MOST_BYTES)
 def survey() -> Page:
-    """Begins a draft: with a file, with a topic, or with an example."""
+    """Starts a draft from a file, a topic or the example."""
     form = BeginForm()
     if not form.is_submitted():
         return _begin(form)
@@ -91,7 +91,7 @@ def survey() -> Page:
         return _begin(form), 422
     raw = form.file.data.read() if form.file.data else b""
     if form.upload.data and not raw:
-        form.file.errors = ["Choose a file, and one that is not empty."]
+        form.file.errors = ["Choose a file that is not empty."]
         return _begin(form), 422
     try:
         if is_workbook(raw):
@@ -102,9 +102,9 @@ def survey() -> Page:
             return _begin(form), 422
         return _begun(text.replace("\r\n", "\n"))
     except UnicodeDecodeError:
-        form.file.errors = ["Save the file as UTF-8 text, or as a workbook: this one is neither."]
+        form.file.errors = ["The file must be UTF-8 text or a workbook."]
         return _begin(form), 422
-    except MissingExtraError:  # the page does not offer it
+    except MissingExtraError:  # the page does not offer XLSForms
         form.file.errors = ["This server cannot read XLSForms. Choose a YAML or JSON file, or ask the server’s operator."]
         return _begin(form), 422
     except (SurveyError, TooManyDraftsError) as error:
@@ -121,13 +121,14 @@ def _begin(form: BeginForm) -> str:
 
 
 def _imported(form: BeginForm, raw: bytes) -> Page:
-    """A draft from an XLSForm, and what became of each row."""
+    """Starts a draft from an XLSForm and reports the import of each row."""
     name = re.sub(r"\.\w+$", "", form.file.data.filename or "") or "survey"
-    found = _mapped(raw, name)
-    draft = current_store().drafts.begin(g.user, to_yaml(found.document))
+    imported = _mapped(raw, name)
+    draft = current_store().drafts.begin(g.user, to_yaml(imported.document))
     survey, fields = survey_in(draft.text), fields_of(value_in(draft.text) or {})
-    shown = {"title": found.document["title"], "report": found.report, "incomplete": incomplete(survey, fields) if survey else ()}
-    return render_template("drafts/imported.html", draft=draft, form=ActionForm(), **shown)
+    gaps = incomplete(survey, fields) if survey else ()
+    context = {"title": imported.document["title"], "report": imported.report, "incomplete": gaps}
+    return render_template("drafts/imported.html", draft=draft, form=ActionForm(), **context)
 
 
 @computed(UPLOAD_SECONDS)
@@ -137,6 +138,7 @@ def _mapped(raw: bytes, name: str) -> Imported:
 
 @bp.post("/manage/drafts/<draft_id>/delete")
 def delete(draft_id: str) -> Page:
+    """Deletes a draft."""
     own(draft_id)
     current_store().drafts.remove(draft_id)
     return done("The draft is deleted.", "researchers.surveys")
@@ -149,6 +151,7 @@ def delete(draft_id: str) -> Page:
 @headers.holds_frames
 @computed()
 def edit(draft_id: str) -> Page:
+    """Shows a draft as a form, or its source if the form cannot show it."""
     draft = own(draft_id)
     value = value_in(draft.text)
     if value is None:
@@ -161,20 +164,20 @@ def edit(draft_id: str) -> Page:
 @lanes.computing
 @limits.body(MOST_BYTES)
 def change(draft_id: str) -> Page:
-    """Keeps what was typed, and does what the button says that was pressed."""
+    """Saves the form and applies the action of the pressed button."""
     if much := too_many(request.form):
         abort(400, much)
     draft, form = own(draft_id), EditorForm()
-    fields, told = form.fields, request.form.get("do", "save")
+    fields, action = form.fields, request.form.get("do", "save")
     n = form.n.data if form.n.validate(form) else PLANNED
-    focus = changed(fields, told, form.new_language.data or "")
+    focus = changed(fields, action, form.new_language.data or "")
     value = _sent(fields)
-    if told.startswith("propose "):
-        value = proposed(value, n, told.removeprefix("propose "))
+    if action.startswith("propose "):
+        value = proposed(value, n, action.removeprefix("propose "))
         fields, focus = fields_of(value), "outlook"
     text = draft.text if value == value_in(draft.text) else to_yaml(value)
     edited = _Edited(draft, fields, value, n, form.revision.data or "", focus, tuple(form.n.errors))
-    if told == "keep":
+    if action == "keep":
         try:
             return _begun(text)
         except TooManyDraftsError:
@@ -182,16 +185,16 @@ def change(draft_id: str) -> Page:
     if len(text.encode()) > MAX_BYTES:
         return _editor(edited, [Problem("file", f"must be at most {MAX_BYTES:,} bytes: it was not saved")])
     try:
-        saved = current_store().drafts.save(draft_id, text, draft.revision if told == "over" else edited.revision)
+        saved = current_store().drafts.save(draft_id, text, draft.revision if action == "over" else edited.revision)
     except ConflictError:
         return _editor(edited, conflict=True)
     edited = _Edited(saved, fields, value, n, saved.revision, focus, edited.wrong_n)
-    return _to_publish(edited) if told == "publish" else _editor(edited)
+    return _to_publish(edited) if action == "publish" else _editor(edited)
 
 
 @dataclass(frozen=True)
 class _Edited:
-    """A draft on the page: what is kept, what stands in the fields, and the revision that the page is of."""
+    """State of the editor page: the stored draft, the values of the fields, and the revision that the page shows."""
 
     draft: Draft
     fields: Fields
@@ -203,11 +206,11 @@ class _Edited:
 
 
 def _to_publish(edited: _Edited) -> Page:
-    """To the page that asks, once nothing is left to mend."""
+    """Redirects to the confirmation page if the draft has no problems."""
     survey, _ = checked(edited.value)
     if survey is None:
         return _editor(edited)
-    return _editor(edited, [TAKEN]) if taken(survey) else redirect(url_for("publishing.page", draft_id=edited.draft.id))
+    return _editor(edited, [TAKEN]) if is_id_taken(survey) else redirect(url_for("publishing.page", draft_id=edited.draft.id))
 
 
 @computed()
@@ -216,7 +219,7 @@ def _editor(edited: _Edited, more: list[Problem] | None = None, conflict: bool =
     survey, problems = checked(edited.value)
     problems += more or []
     mistakes = {**beside(problems, edited.fields), **({"n": edited.wrong_n} if edited.wrong_n else {})}
-    shown = {
+    context = {
         "draft": edited.draft,
         "form": form,
         "mistakes": mistakes,
@@ -227,15 +230,15 @@ def _editor(edited: _Edited, more: list[Problem] | None = None, conflict: bool =
     }
     labels = form.labels
     if survey is not None:
-        shown |= {"survey": survey, "ahead": ahead(survey, edited.value, edited.n), "entry": _entry(survey)}
-        shown |= {"incomplete": incomplete(survey, edited.fields)}
-    shown |= {"most": MOST_QUESTIONS, "named": lambda place: named(place, labels), "comments": has_comments(edited.draft.text)}
-    page = render_template("drafts/editor.html", title=title_in(edited.draft.text), **shown)
+        context |= {"survey": survey, "ahead": ahead(survey, edited.value, edited.n), "entry": _entry(survey)}
+        context |= {"incomplete": incomplete(survey, edited.fields)}
+    context |= {"most": MOST_QUESTIONS, "named": lambda place: named(place, labels), "comments": has_comments(edited.draft.text)}
+    page = render_template("drafts/editor.html", title=title_in(edited.draft.text), **context)
     return page, 409 if conflict else 422 if problems and request.method == "POST" else 200
 
 
 def _entry(survey: Survey) -> str:
-    """The fragment of a link that leads to the questions: with a code that was given to nobody, and a group where there are some."""
+    """Returns the fragment of a link that opens the questions: with an unused code, and a group if the survey has groups."""
     code = access_codes.written(bytes(access_codes.SECRET_BYTES))
     return urlencode({"code": code, **({"group": survey.groups[0]} if survey.groups else {})})
 
@@ -253,6 +256,7 @@ def _sent(fields: Fields) -> dict[str, Any]:
 @bp.get("/manage/drafts/<draft_id>/source")
 @computed()
 def source(draft_id: str) -> Page:
+    """Shows a draft as a file."""
     draft = own(draft_id)
     return _source(draft, SourceForm(formdata=None, source=draft.text, revision=draft.revision))
 
@@ -261,7 +265,7 @@ def source(draft_id: str) -> Page:
 @lanes.computing
 @limits.body(MOST_BYTES)
 def write(draft_id: str) -> Page:
-    """Keeps a file as it is written, right or wrong."""
+    """Saves a file as it is, valid or not."""
     draft, form = own(draft_id), SourceForm()
     if not form.validate():
         return _source(draft, form, status=422)
@@ -277,25 +281,25 @@ def write(draft_id: str) -> Page:
         draft = current_store().drafts.save(draft_id, form.text(), before)
     except ConflictError:
         return _source(draft, form, conflict=True, status=409)
-    shown = SourceForm(formdata=None, source=draft.text, revision=draft.revision)
+    saved = SourceForm(formdata=None, source=draft.text, revision=draft.revision)
     if (survey := survey_in(draft.text)) is None:
-        return _source(draft, shown, status=422)
+        return _source(draft, saved, status=422)
     if not form.publish.data:
-        return _source(draft, shown)
-    return _source(draft, shown, [TAKEN], status=422) if taken(survey) else redirect(url_for("publishing.page", draft_id=draft_id))
+        return _source(draft, saved)
+    return _source(draft, saved, [TAKEN], status=422) if is_id_taken(survey) else redirect(url_for("publishing.page", draft_id=draft_id))
 
 
 def _source(draft: Draft, form: SourceForm, more: list[Problem] | None = None, conflict: bool = False, status: int = 200) -> Page:
     survey, problems = read(form.text())
     problems += more or []
-    shown = {"draft": draft, "form": form, "survey": survey, "problems": problems, "conflict": conflict}
-    return render_template("drafts/source.html", title=title_in(draft.text), has_fields=value_in(draft.text) is not None, **shown), status
+    context = {"draft": draft, "form": form, "survey": survey, "problems": problems, "conflict": conflict}
+    return render_template("drafts/source.html", title=title_in(draft.text), has_fields=value_in(draft.text) is not None, **context), status
 
 
 @bp.get("/manage/drafts/<draft_id>/survey.<any(yaml, json):kind>")
 @computed()
 def download(draft_id: str, kind: str) -> Page:
-    """The draft as a file: YAML as it was written, or JSON of the same."""
+    """Downloads a draft as its own YAML, or converted to JSON."""
     draft = own(draft_id)
     try:
         value = parse(draft.text).value
@@ -315,33 +319,33 @@ def download(draft_id: str, kind: str) -> Page:
 @bp.get("/manage/drafts/<draft_id>/plan")
 @computed()
 def planned(draft_id: str) -> Page:
-    """All that the planner says of a draft."""
+    """Shows the plan of a draft."""
     draft = own(draft_id)
     if (survey := survey_in(draft.text)) is None:
         return redirect(url_for(".edit", draft_id=draft_id))
-    asked = PlanForm.of(request.args, survey)
-    found = asked.planned(survey)
-    shown = {"title": survey.title, "survey": survey, "asked": asked, "plan": found}
-    return render_template("drafts/draft_plan.html", draft=draft, form=ActionForm(), **shown), 200 if found else 400
+    form = PlanForm.of(request.args, survey)
+    plan = form.planned(survey)
+    context = {"title": survey.title, "survey": survey, "plan_request": form, "plan": plan}
+    return render_template("drafts/draft_plan.html", draft=draft, form=ActionForm(), **context), 200 if plan else 400
 
 
 def _people_planned() -> int:
-    """How many people the address says. Raises EstimateError for a number that is none of people."""
-    written = request.args.get("n", str(PLANNED))
-    if not written.isascii() or not written.isdigit() or len(written) > 20 or not 0 < int(written) <= MOST_PEOPLE:
+    """Returns the number of people in the address. Raises EstimateError unless it is from 1 to MOST_PEOPLE."""
+    text = request.args.get("n", str(PLANNED))
+    if not text.isascii() or not text.isdigit() or len(text) > 20 or not 0 < int(text) <= MOST_PEOPLE:
         raise EstimateError(f"how many people may answer (n) must be a whole number of people from 1 to {MOST_PEOPLE:,}")
-    return int(written)
+    return int(text)
 
 
 @bp.get("/manage/drafts/<draft_id>/preview")
 @headers.holds_frames
 @computed()
 def preview(draft_id: str) -> Page:
-    """The draft as respondents will meet it, in a frame as wide as a phone."""
+    """Shows the draft as respondents will see it, in a frame as wide as a phone."""
     draft = own(draft_id)
     if survey_in(draft.text) is None:
         return redirect(url_for(".edit", draft_id=draft_id))
     code = access_codes.written(bytes(access_codes.SECRET_BYTES))
     return render_template(
-        "drafts/preview.html", draft=draft, title=title_in(draft.text), code=code, digest=tried(draft_id).digest, form=ActionForm()
+        "drafts/preview.html", draft=draft, title=title_in(draft.text), code=code, digest=preview_of(draft_id).digest, form=ActionForm()
     )

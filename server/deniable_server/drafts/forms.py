@@ -16,10 +16,10 @@ from deniable.extras import available
 
 
 class BeginForm(FlaskForm):  # type: ignore[misc]
-    """What a draft begins with: a file, a topic, or nothing."""
+    """The start of a draft: a file, a topic or the example."""
 
     file = FileField("A survey file (YAML or JSON)")
-    upload = SubmitField("Begin with this file")
+    upload = SubmitField("Use this file")
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,36 +30,37 @@ class BeginForm(FlaskForm):  # type: ignore[misc]
 
 
 class SourceForm(FlaskForm):  # type: ignore[misc]
-    """A survey file as it is written. revision: of the text that the page was made from."""
+    """A survey file as text. revision: of the text that the page shows."""
 
     source = TextAreaField("Survey file", render_kw={"rows": 24, "spellcheck": "false", "autocomplete": "off"})
-    file = FileField("Or choose a file in its place")
+    file = FileField("Replace it with a file")
     revision = HiddenField()
     save = SubmitField("Save and check")
     publish = SubmitField("Publish")
-    over = SubmitField("Put mine in its place")
-    keep = SubmitField("Keep mine as a draft of its own")
+    over = SubmitField("Replace with mine")
+    keep = SubmitField("Save mine separately")
 
     def validate_file(self, field: FileField) -> None:
+        """Takes the text of an uploaded file."""
         if not field.data:
             return
         try:
             self.source.data = field.data.read().decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise ValidationError("Save the file as UTF-8 text: this one is not.") from None
+            raise ValidationError("The file must be UTF-8 text.") from None
 
     def text(self) -> str:
-        """The survey as it is to be read: browsers send lines that end in two characters."""
+        """Returns the text with line ends of one character: browsers send two."""
         return (self.source.data or "").replace("\r\n", "\n")
 
 
 class PublishForm(FlaskForm):  # type: ignore[misc]
-    """That a draft is to be published.
+    """Confirmation that a draft is published.
 
     Attributes:
-        revision: Names the text that was asked about.
-        same_title: Publish it though another owner's survey has a title that looks the same.
+        revision: Of the text that the page shows.
+        same_title: Publish it although another owner's survey has a similar title.
     """
 
     revision = HiddenField()
-    same_title = BooleanField("Publish it with this title")
+    same_title = BooleanField("Publish with this title")

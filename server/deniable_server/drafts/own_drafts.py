@@ -1,4 +1,4 @@
-"""Whose drafts one sees: one's own; and operators those of whom there is no account any more, so that none is left behind."""
+"""Access to drafts: researchers see their own; operators also see drafts of removed accounts."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from deniable_server.store.errors import UnknownDraftError
 
 
 def own(draft_id: str) -> Draft:
-    """A draft of the researcher of the current request. Raises UnknownDraftError for one of somebody else, as for one that is not there."""
+    """Returns a draft of the current researcher. Raises UnknownDraftError if it does not exist or belongs to another person."""
     draft = current_store().drafts.draft(draft_id)
     if draft.author not in _authors():
         raise UnknownDraftError(MISSING)
     return draft
 
 
-class Kept(NamedTuple):
-    """A draft in a list. name: the id that its survey is to have, empty where it has none yet."""
+class ListedDraft(NamedTuple):
+    """A draft in a list. name: the id of its future survey, empty without one."""
 
     draft: DraftHead
     title: str
     name: str
 
 
-def all_own() -> list[Kept]:
-    """All drafts of the researcher of the current request, in no order."""
+def all_own() -> list[ListedDraft]:
+    """Returns all drafts of the current researcher, unordered."""
     heads = (head for author in _authors() for head in current_store().drafts.listed(author))
-    return [Kept(head, title_in(head.beginning), name_in(head.beginning)) for head in heads]
+    return [ListedDraft(head, title_in(head.beginning), name_in(head.beginning)) for head in heads]
 
 
 def _authors() -> tuple[str, ...]:
-    """Whose drafts the researcher of the current request sees; drafts of an account that was removed have an empty name."""
+    """Returns the authors whose drafts the current researcher sees; drafts of removed accounts have an empty author."""
     return (g.user, "") if g.get("operator") else (g.user,)

@@ -1,4 +1,4 @@
-"""What the planner is asked on a page: how many people, in groups and clusters, and a slope; each mistake beside its field."""
+"""Form of the planner: number of people, groups, clusters and a slope, with each error beside its field."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SLOPE = ("without", "with_it", "having")
 
 
 class _People(StringField):  # type: ignore[misc]
-    """A whole number of people; `number` is None where nothing is written, or something else."""
+    """A whole number of people; `number` is None if the field is empty or invalid."""
 
     number: int | None = None
 
@@ -35,7 +35,7 @@ class _People(StringField):  # type: ignore[misc]
 
 
 class _Part(StringField):  # type: ignore[misc]
-    """A number from 0 to 1, without its ends where they make no sense."""
+    """A number from 0 to 1; ends: whether 0 and 1 are valid."""
 
     number: float | None = None
 
@@ -52,13 +52,13 @@ class _Part(StringField):  # type: ignore[misc]
 
 
 class PlanForm(Form):  # type: ignore[misc]
-    """What a plan is asked for. It is in the address, so that it can be kept and sent."""
+    """The parameters of a plan, which are in the address, so that people can save and share it."""
 
     n = _People("How many people may answer?", default=str(PLANNED))
     first = _People("People in the first group")
     second = _People("People in the second group")
     clusters = _People("Clusters, such as clinics or classes")
-    rho = _Part("How answers within one correlate (0 to 1)", ends=True)
+    rho = _Part("Correlation of answers within a cluster (0 to 1)", ends=True)
     outcome = SelectField("Outcome", validate_choice=False)
     predictor = SelectField("Predictor", validate_choice=False)
     without = _Part("Share of the outcome without the predictor")
@@ -66,25 +66,25 @@ class PlanForm(Form):  # type: ignore[misc]
     having = _Part("Share of people with the predictor")
 
     @classmethod
-    def of(cls, written: Any, survey: Survey) -> PlanForm:
-        """The form of an address, for one survey. written: the address's arguments."""
+    def of(cls, arguments: Any, survey: Survey) -> PlanForm:
+        """Returns the form of an address's arguments, for one survey."""
         names = questions_of_slopes(survey)
-        made = cls(written)
-        made.outcome.choices = list(names)
-        made.predictor.choices = [*names, *(["group"] if survey.groups and "group" not in names else [])]
-        return made
+        form = cls(arguments)
+        form.outcome.choices = list(names)
+        form.predictor.choices = [*names, *(["group"] if survey.groups and "group" not in names else [])]
+        return form
 
     @property
     def has_slopes(self) -> bool:
-        """Whether the survey has an outcome and something else that may predict it."""
+        """Whether the survey has an outcome and a predictor."""
         return bool(self.outcome.choices) and len(self.predictor.choices) > 1
 
     def is_more(self, *names: str) -> bool:
-        """Whether something is written in one of these fields, or wrong; of those to choose from something always is."""
+        """Returns whether one of these fields is filled in or wrong; select fields, which always have a value, do not count."""
         return any(self[name].errors or (self[name].data and self[name].type != "SelectField") for name in names)
 
     def planned(self, survey: Survey) -> Plan | None:
-        """The plan, by the library; None where something is wrong, which the fields then say, each of them."""
+        """Returns the plan, or None if fields have errors, which they then show."""
         self.validate()
         if self.n.number is None and not self.n.errors:
             _say(self.n, _PEOPLE)
@@ -102,15 +102,15 @@ class PlanForm(Form):  # type: ignore[misc]
         if self.first.number is None or self.second.number is None:
             return None
         if self.n.number is not None and self.first.number + self.second.number > self.n.number:
-            _say(self.second, f"The two groups together have at most the {self.n.number:,} people who answer.")
+            _say(self.second, f"The two groups together must have at most {self.n.number:,} people.")
         return self.first.number, self.second.number
 
     def _clusters(self) -> int | None:
         _both(self.clusters, self.rho)
-        found = self.clusters.number
-        if found is not None and self.n.number is not None and not 2 <= found <= self.n.number:
-            _say(self.clusters, f"Enter a number of clusters from 2 to the {self.n.number:,} people who answer.")
-        return found
+        count = self.clusters.number
+        if count is not None and self.n.number is not None and not 2 <= count <= self.n.number:
+            _say(self.clusters, f"Enter a number of clusters from 2 to {self.n.number:,}.")
+        return count
 
     def _slope(self) -> SlopeOf | None:
         numbers: Sequence[_Part] = [self[name] for name in _SLOPE]
@@ -127,11 +127,11 @@ class PlanForm(Form):  # type: ignore[misc]
 
 
 def _both(*fields: Field) -> None:
-    """Says of each field that is empty that it is missing, where another of these is not."""
+    """Requires all of these fields once one of them is filled in."""
     if any(field.data for field in fields):
         for field in fields:
             if not field.data:
-                _say(field, "Fill this in, too: it belongs to the others here.")
+                _say(field, "Fill this in, too.")
 
 
 def _say(field: Field, message: str) -> None:

@@ -1,8 +1,8 @@
-"""A draft as respondents will meet it: their own page and script, fed with the draft, whose sends go nowhere.
+"""Preview of a draft: the respondents' own page and script, which sends nothing.
 
-The page stands in a frame of the researchers' pages. Before its script runs, `preview.mjs` puts a network and a storage of its own
-in their place: what is answered stays in that frame, and is forgotten with it. The survey that is tried has an id that
-is never published, so its digest is none of a real survey, and no record of it is taken anywhere.
+The page is in a frame of the researchers' pages. Before its script runs, `preview.mjs` replaces the network and the storage:
+answers stay in that frame. The survey has an id that is never published, so its digest differs from that of every real
+survey, and no server accepts its records.
 """
 
 from __future__ import annotations
@@ -28,21 +28,25 @@ bp = Routes("preview", __name__, Audience(login=True, forms=False, csrf=False, t
 @headers.framed
 @computed()
 def page(draft_id: str) -> str:
-    """The respondents' page. With `start` in the address it goes on to the questions by itself, and leaves the focus where it is."""
-    shown: dict[str, Any] = {"published": Published(tried(draft_id), True, ""), "draft_id": draft_id, "beside": "start" in request.args}
-    languages.about(shown["published"].survey)
-    return render_template("drafts/preview_page.html", **shown)
+    """Shows the respondents' page. With `start` in the address it goes on to the questions and leaves the focus where it is."""
+    context: dict[str, Any] = {
+        "published": Published(preview_of(draft_id), True, ""),
+        "draft_id": draft_id,
+        "beside": "start" in request.args,
+    }
+    languages.about(context["published"].survey)
+    return render_template("drafts/preview_page.html", **context)
 
 
 @bp.get("/manage/drafts/<draft_id>/preview/definition")
 @computed()
 def definition(draft_id: str) -> Response:
-    """What that page is fed with."""
-    return Response(tried(draft_id).definition, mimetype="application/json")
+    """Returns the definition of the preview."""
+    return Response(preview_of(draft_id).definition, mimetype="application/json")
 
 
-def tried(draft_id: str) -> Survey:
-    """The survey of a draft under an id that is never published. Aborts with 409 where the draft is not right."""
+def preview_of(draft_id: str) -> Survey:
+    """Returns the survey of a draft under an id that is never published. Aborts with 409 if the draft has problems."""
     draft = own(draft_id)
     try:
         source = parse(draft.text)
@@ -50,4 +54,4 @@ def tried(draft_id: str) -> Survey:
         name = PREVIEW + right.id[: 64 - len(PREVIEW)]
         return Survey.from_dict({**source.value, "id": name})
     except SurveyError:
-        abort(409, "the draft has mistakes, so there is nothing to be shown yet")
+        abort(409, "the draft must have no problems to be shown")

@@ -1,4 +1,4 @@
-"""A draft becomes a survey, which nobody takes back: asked on a page of its own, which says what stays as it is from then on."""
+"""Publishing a draft, after a confirmation page that lists everything that can no longer be changed."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ bp = routes("publishing", __name__)
 @bp.get("/manage/drafts/<draft_id>/publish")
 @computed()
 def page(draft_id: str) -> Page:
-    """Asks. Leads back to the draft where it is no survey yet."""
+    """Shows the confirmation page, or the draft if it has problems."""
     draft = own(draft_id)
     survey = survey_in(draft.text)
-    return redirect(url_for("drafting.edit", draft_id=draft_id)) if survey is None else _asked(draft, survey)
+    return redirect(url_for("drafting.edit", draft_id=draft_id)) if survey is None else _confirmation(draft, survey)
 
 
 @bp.post("/manage/drafts/<draft_id>/publish")
 @lanes.computing
 def publish(draft_id: str) -> Page:
-    """Publishes what was asked about, and forgets the draft; asks again where the draft was changed meanwhile."""
+    """Publishes the confirmed draft and deletes it; asks again if the draft has changed since."""
     draft, form = own(draft_id), PublishForm()
     survey = survey_in(draft.text)
     if survey is None:
         return redirect(url_for("drafting.edit", draft_id=draft_id))
     if form.revision.data != draft.revision:
-        return _asked(draft, survey, meanwhile=True), 409
+        return _confirmation(draft, survey, meanwhile=True), 409
     if namesakes(current_store(), survey, g.user).others and not form.same_title.data:
-        return _asked(draft, survey), 409
+        return _confirmation(draft, survey), 409
     try:
         current_store().surveys.publish(survey, owner=g.user)
     except ConflictError:
-        return _asked(draft, survey, refused=True), 409
+        return _confirmation(draft, survey, refused=True), 409
     current_store().drafts.remove(draft_id)
     return redirect(url_for("inviting.page", survey_id=survey.id))
 
 
-def taken(survey: Survey) -> bool:
-    """Whether its id is not to be had: it is another survey's, looks like one, or is one of those that are tried."""
+def is_id_taken(survey: Survey) -> bool:
+    """Returns whether the id belongs to another survey, looks like the id of one, or is reserved for previews."""
     surveys = current_store().surveys
     try:
         return survey.id.startswith(PREVIEW) or surveys.published(survey.id).survey.digest != survey.digest
@@ -62,7 +62,7 @@ def taken(survey: Survey) -> bool:
         return surveys.looks_like(survey.id) is not None
 
 
-def _asked(draft: Draft, survey: Survey, meanwhile: bool = False, refused: bool = False) -> str:
+def _confirmation(draft: Draft, survey: Survey, meanwhile: bool = False, refused: bool = False) -> str:
     value = value_in(draft.text)
     return render_template(
         "drafts/publish.html",
@@ -75,6 +75,6 @@ def _asked(draft: Draft, survey: Survey, meanwhile: bool = False, refused: bool 
         belief=posterior_bound(survey.odds),
         types=TYPES,
         meanwhile=meanwhile,
-        taken=refused or taken(survey),
+        taken=refused or is_id_taken(survey),
         namesakes=namesakes(current_store(), survey, g.user),
     )

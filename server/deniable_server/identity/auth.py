@@ -1,4 +1,4 @@
-"""The door of researchers' pages: everybody may knock. Who has a second factor shows it after the password."""
+"""Authentication: login with a password and, if set up, a second factor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from deniable_server.context import current_store
 from deniable_server.identity import passkeys, sessions
 from deniable_server.identity.forms import CodeForm, LoginForm
 from deniable_server.identity.passwords import current_passwords
-from deniable_server.identity.second_factor import proved
+from deniable_server.identity.second_factor import use_code
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import without_token
 from deniable_server.web.rate_limiter import RateLimitError, current_rates
@@ -23,28 +23,29 @@ _OWN_PATH = re.compile(r"/manage(?:/[A-Za-z0-9_./-]*)?")
 
 
 @bp.errorhandler(CSRFError)
-def asked_again(_: CSRFError) -> Page:
-    """A form without the token of this visit: the page anew, with one. Anybody can have sent it, so nothing of it is shown."""
+def show_form_again(_: CSRFError) -> Page:
+    """Shows an empty form again after a missing token: any site can have sent it, so its values are not shown."""
     form = LoginForm(formdata=None)
-    form.csrf_token.errors = [without_token()]  # nothing is wrong with what was typed
+    form.csrf_token.errors = [without_token()]  # the values may be correct
     return render_template("identity/login.html", form=form), 400
 
 
 @bp.route("/login", methods=["GET", "POST"])
 def login() -> Page:
+    """Logs a researcher in, or asks for the second factor."""
     form = LoginForm()
     if not form.validate_on_submit():
         return render_template("identity/login.html", form=form)
     user = form.user.data
     try:
-        held = current_passwords().hold(user, form.password.data, sessions.device(user))
+        is_correct = current_passwords().hold(user, form.password.data, sessions.device(user))
     except RateLimitError as error:
-        form.password.errors = [_told(error)]
+        form.password.errors = [_too_many(error)]
         return _wait(render_template("identity/login.html", form=form), error)
-    if held and current_store().factors.any(user):
+    if is_correct and current_store().factors.any(user):
         sessions.half_way(user)
         return redirect(url_for(".code", next=request.args.get("next")))
-    if not held or not sessions.log_in(user):
+    if not is_correct or not sessions.log_in(user):
         form.password.errors = ["Name or password is wrong."]
         return render_template("identity/login.html", form=form), 401
     return _entered(user)
@@ -52,7 +53,7 @@ def login() -> Page:
 
 @bp.route("/login/code", methods=["GET", "POST"])
 def code() -> Page:
-    """Asks whoever has just shown the password of an account for its second factor."""
+    """Asks for the second factor after a correct password."""
     form, user = CodeForm(), sessions.half_way_user()
     if user is None:
         return redirect(url_for(".login", next=request.args.get("next")))
@@ -62,12 +63,12 @@ def code() -> Page:
     try:
         current_rates().codes.begin(who)
     except RateLimitError as error:
-        form.code.errors = [_told(error)]
+        form.code.errors = [_too_many(error)]
         return _wait(_ask_factor(form, user), error)
     answer = form.credential.data
-    held = _passkey_held(user, answer) if answer else proved(current_store().factors, user, form.code.data)
-    if not held or not sessions.log_in(user):
-        form.code.errors = ["This passkey is none of yours." if answer else "This code is wrong, or was used before."]
+    is_valid = _use_passkey(user, answer) if answer else use_code(current_store().factors, user, form.code.data)
+    if not is_valid or not sessions.log_in(user):
+        form.code.errors = ["This passkey does not belong to your account." if answer else "This code is wrong or was already used."]
         return _ask_factor(form, user), 401
     current_rates().codes.forgive(who)
     return _entered(user)
@@ -75,16 +76,16 @@ def code() -> Page:
 
 def _ask_factor(form: CodeForm, user: str) -> str:
     factors = current_store().factors
-    known = factors.passkeys(user)
-    options = passkeys.request_options(known) if known and passkeys.site() else ""
+    stored = factors.passkeys(user)
+    options = passkeys.request_options(stored) if stored and passkeys.site() else ""
     return render_template("identity/code.html", form=form, options=options, has_app=factors.secret(user) is not None)
 
 
-def _passkey_held(user: str, answer: str) -> bool:
-    """Whether this is an answer of one of the user's passkeys to the challenge of this visit, for the first time."""
+def _use_passkey(user: str, answer: str) -> bool:
+    """Returns whether one of the user's passkeys has answered this visit's challenge, for the first time."""
     factors = current_store().factors
-    found = passkeys.shown(answer, factors.passkeys(user))
-    return found is not None and factors.use_passkey(user, *found)
+    match = passkeys.verify(answer, factors.passkeys(user))
+    return match is not None and factors.use_passkey(user, *match)
 
 
 def _entered(user: str) -> AnyResponse:
@@ -93,7 +94,7 @@ def _entered(user: str) -> AnyResponse:
     return response
 
 
-def _told(error: RateLimitError) -> str:
+def _too_many(error: RateLimitError) -> str:
     wait = "1 second" if error.seconds == 1 else f"{error.seconds} seconds"
     return f"Too many tries. Wait {wait}, then try again."
 
@@ -105,5 +106,5 @@ def _wait(page: str, error: RateLimitError) -> AnyResponse:
 
 
 def _own_path(path: str | None) -> str:
-    """Where to go after login: a plain path of these pages, nothing else."""
+    """Returns the path to open after login: only a path of the researchers' pages."""
     return path if path and _OWN_PATH.fullmatch(path) else url_for("researchers.surveys")

@@ -1,8 +1,7 @@
-"""Passkeys (WebAuthn): a key pair on somebody's device, of which the server has the public half. py_webauthn reads and verifies them:
-it takes long to load, and comes when somebody has one.
+"""Passkeys (WebAuthn): key pairs on people's devices; the server has the public keys.
 
-A challenge is signed into the cookie of a visit, holds for five minutes, and begins with its time. A passkey takes none that is not newer
-than the one it answered last, so nothing that was recorded can be sent again.
+py_webauthn verifies them. It is slow to load, so it is imported on first use. A challenge is signed into the session cookie, is
+valid for five minutes and begins with its time. A passkey must answer newer challenges each time, which prevents replays.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _CHALLENGE = "challenge"
 
 
 def site() -> str | None:
-    """The host that passkeys are for; None where the server has an address of numbers, for which browsers make none."""
+    """Returns the host name of passkeys, or None for an IP address, for which browsers make none."""
     host = urlsplit(server_address()).hostname or ""
     try:
         ip_address(host)
@@ -34,8 +33,8 @@ def site() -> str | None:
     return None
 
 
-def creation_options(user: str, known: Sequence[Passkey]) -> str:
-    """What a browser is asked to make, as JSON: not on a device that has one of those that are known."""
+def creation_options(user: str, stored: Sequence[Passkey]) -> str:
+    """Returns the options to create a passkey, as JSON; a device with a stored one is excluded."""
     import webauthn
 
     options = webauthn.generate_registration_options(
@@ -44,39 +43,39 @@ def creation_options(user: str, known: Sequence[Passkey]) -> str:
         user_name=user,
         user_id=hashlib.sha256(user.encode()).digest(),
         challenge=_new_challenge(),
-        exclude_credentials=[webauthn.helpers.structs.PublicKeyCredentialDescriptor(id=one.id) for one in known],
+        exclude_credentials=[webauthn.helpers.structs.PublicKeyCredentialDescriptor(id=one.id) for one in stored],
     )
     return webauthn.options_to_json(options)
 
 
-def made(answer: str, name: str, made_on: str) -> Passkey | None:
-    """The passkey that a browser says it made, or None where the answer is none to the challenge of this visit."""
+def register(answer: str, name: str, made_on: str) -> Passkey | None:
+    """Returns the new passkey of a browser, or None if the answer does not match this visit's challenge."""
     import webauthn
 
     challenge = _take_challenge()
     if challenge is None:
         return None
     try:
-        found = webauthn.verify_registration_response(
+        result = webauthn.verify_registration_response(
             credential=answer, expected_challenge=challenge, expected_rp_id=site() or "", expected_origin=server_address()
         )
-    except Exception:  # whatever a library raises for what a stranger sends: it is no answer
+    except Exception:  # the library may raise anything for invalid input
         return None
-    return Passkey(found.credential_id, name, found.credential_public_key, found.sign_count, made_on)
+    return Passkey(result.credential_id, name, result.credential_public_key, result.sign_count, made_on)
 
 
-def request_options(known: Sequence[Passkey]) -> str:
-    """What a browser is asked to sign, and with which passkeys, as JSON."""
+def request_options(stored: Sequence[Passkey]) -> str:
+    """Returns the options to log in with one of the stored passkeys, as JSON."""
     import webauthn
 
-    allowed = [webauthn.helpers.structs.PublicKeyCredentialDescriptor(id=one.id) for one in known]
+    allowed = [webauthn.helpers.structs.PublicKeyCredentialDescriptor(id=one.id) for one in stored]
     return webauthn.options_to_json(
         webauthn.generate_authentication_options(rp_id=site() or "", challenge=_new_challenge(), allow_credentials=allowed)
     )
 
 
-def shown(answer: str, known: Sequence[Passkey]) -> tuple[Passkey, int] | None:
-    """Which of these passkeys answered the challenge of this visit, with its new count, and when that was made, in nanoseconds; or None."""
+def verify(answer: str, stored: Sequence[Passkey]) -> tuple[Passkey, int] | None:
+    """Returns the passkey that answered this visit's challenge, with its new count, and the challenge's time in nanoseconds."""
     import webauthn
 
     challenge = _take_challenge()
@@ -84,8 +83,8 @@ def shown(answer: str, known: Sequence[Passkey]) -> tuple[Passkey, int] | None:
         return None
     try:
         sent = webauthn.helpers.parse_authentication_credential_json(answer).raw_id
-        passkey = next(one for one in known if one.id == sent)
-        found = webauthn.verify_authentication_response(
+        passkey = next(one for one in stored if one.id == sent)
+        result = webauthn.verify_authentication_response(
             credential=answer,
             expected_challenge=challenge,
             expected_rp_id=site() or "",
@@ -95,7 +94,7 @@ def shown(answer: str, known: Sequence[Passkey]) -> tuple[Passkey, int] | None:
         )
     except Exception:  # likewise
         return None
-    counted = Passkey(passkey.id, passkey.name, passkey.public_key, found.new_sign_count, passkey.made_on)
+    counted = Passkey(passkey.id, passkey.name, passkey.public_key, result.new_sign_count, passkey.made_on)
     return counted, int.from_bytes(challenge[:8], "big")
 
 
@@ -106,8 +105,8 @@ def _new_challenge() -> bytes:
 
 
 def _take_challenge() -> bytes | None:
-    """The challenge of this visit, which is answered once, or None where there is none or it is over."""
-    kept = session.pop(_CHALLENGE, None)
-    challenge = base64.b64decode(kept) if isinstance(kept, str) else b""
+    """Takes this visit's challenge, which can be answered once; None without one, or if it has expired."""
+    encoded = session.pop(_CHALLENGE, None)
+    challenge = base64.b64decode(encoded) if isinstance(encoded, str) else b""
     fresh = 0 <= time.time_ns() - int.from_bytes(challenge[:8], "big") < LASTS * 1e9
     return challenge if challenge and fresh else None

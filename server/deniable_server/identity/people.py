@@ -1,4 +1,4 @@
-"""People: the accounts of this server, for operators: who has one, links that make one, and what can be done with each."""
+"""Account administration for operators: accounts, invitation links, roles and removal."""
 
 from __future__ import annotations
 
@@ -29,51 +29,56 @@ ACTS: dict[str, Callable[[Store, str], object]] = {
 }
 
 _DONE = {
-    "operator": "{name} is an operator now.",
-    "researcher": "{name} is no operator any more.",
+    "operator": "{name} is now an operator.",
+    "researcher": "{name} is now a researcher.",
     "disable": "{name} is disabled and logged out.",
     "enable": "{name} can log in again.",
-    "password only": "{name} logs in with the password alone now.",
+    "password only": "{name} now logs in with the password alone.",
     "remove": "{name} is removed.",
 }
 _ASKS = {
     "remove": (
-        "Remove {name} for good?",
-        "The account, its roles and its sessions are deleted for good.",
-        "Remove the account",
+        "Remove {name}?",
+        "This deletes the account, its roles and its sessions. It cannot be undone.",
+        "Remove account",
     ),
-    "password only": ("Take the second factor of {name} away?", "Their app, passkeys and recovery codes stop working.", "Take it away"),
+    "password only": (
+        "Remove the second factor of {name}?",
+        "Their app, passkeys and recovery codes stop working.",
+        "Remove second factor",
+    ),
 }
 
 
 @bp.get("/manage/people")
 def page() -> Page:
+    """Lists the accounts and the unused links."""
     return _page()
 
 
 @bp.post("/manage/people")
 def change() -> Page:
-    """Does one of ACTS with one account. Raises UnknownAccountError."""
+    """Applies one of ACTS to an account. Raises UnknownAccountError."""
     act, name = request.form.get("act", ""), request.form.get("name", "")
     if act not in ACTS:
         abort(400, f"act must be {', '.join(ACTS)}")
     if act in _ASKS:
         question, consequence, button = _ASKS[act]
-        asked = confirmation(question.format(name=name), consequence, button, url_for(".page"))
-        if asked is not None:
-            return asked
+        check = confirmation(question.format(name=name), consequence, button, url_for(".page"))
+        if check is not None:
+            return check
     try:
         result = ACTS[act](current_store(), name)
     except LastError as error:
         return _page(problem=str(error)), 409
     if isinstance(result, Remains) and result.keys:
-        return _page(problem=f"the account is removed, but keys that it made still work: {', '.join(result.keys)}")
+        return _page(problem=f"the account is removed, but its keys still work: {', '.join(result.keys)}")
     return done(_DONE[act].format(name=name), ".page")
 
 
 @bp.post("/manage/people/links")
 def invite() -> Page:
-    """Makes a link, and shows it: this once."""
+    """Makes a link and shows it, only once."""
     if again := repeated("This link was made already", url_for(".page")):
         return again
     operator = request.form.get("kind") == "operator"
@@ -83,7 +88,7 @@ def invite() -> Page:
 
 @bp.post("/manage/people/links/end")
 def take_back() -> Page:
-    """Ends a link that was not used."""
+    """Revokes an unused link."""
     try:
         current_store().people.take_back(bytes.fromhex(request.form.get("link", "")))
     except ValueError:

@@ -1,4 +1,4 @@
-"""The second factor of an account: an app that shows codes, or passkeys; and recovery codes for the day on which they are lost."""
+"""Second factor of an account: an authenticator app or passkeys, and recovery codes."""
 
 from __future__ import annotations
 
@@ -26,47 +26,49 @@ RECOVERY_CODES = 10
 
 @bp.get("/manage/account/second-factor")
 def page() -> Page:
+    """Shows the second factor of the account."""
     return _page(_new_secret(), PasskeyForm())
 
 
 @bp.post("/manage/account/second-factor")
 def begin() -> Page:
-    """Sets up the app whose code proves that it has the secret, and shows the recovery codes: this once."""
+    """Sets up an app after a correct code, and shows the recovery codes, only once."""
     form, now = FactorForm(), time.time()
     secret = totp.read(form.secret.data or "")
     if secret is None:
         form = _new_secret()
-        form.code.errors = ["Begin again with this new secret."]
+        form.code.errors = ["Start again with this new secret."]
     elif form.validate() and _password_holds(form):
         step = totp.step_of(secret, form.code.data, now)
         if step is not None:
             codes = [recovery_code() for _ in range(RECOVERY_CODES)]
             current_store().factors.set_secret(g.user, secret, step, [hash_of(code) for code in codes])
             return render_template("identity/recovery.html", codes=codes)
-        form.code.errors = ["This is not the code that the app shows now. Check the clock of the device."]
+        form.code.errors = ["The code is wrong. Check the clock of the device."]
     return _page(form, PasskeyForm(formdata=None)), 422
 
 
 @bp.post("/manage/account/passkeys")
 def add_passkey() -> Page:
-    """Keeps a passkey that the browser has just made, and shows new recovery codes: this once."""
+    """Stores a new passkey and shows new recovery codes, only once."""
     form, store = PasskeyForm(), current_store()
     if form.validate() and _password_holds(form):
-        passkey = passkeys.made(form.credential.data, form.name.data, datetime.now(UTC).date().isoformat())
+        passkey = passkeys.register(form.credential.data, form.name.data, datetime.now(UTC).date().isoformat())
         if passkey is not None:
             codes = [recovery_code() for _ in range(RECOVERY_CODES)]
             store.factors.add_passkey(g.user, passkey, [hash_of(code) for code in codes])
             return render_template("identity/recovery.html", codes=codes)
-        form.name.errors = ["The device gave no passkey for this page. Try again."]
+        form.name.errors = ["The device sent no valid passkey. Try again."]
     return _page(_new_secret(), form), 422
 
 
 @bp.post("/manage/account/second-factor/remove")
 def remove() -> Page:
+    """Removes the second factor after a check of the password."""
     form = ConfirmForm()
     if form.validate() and _password_holds(form):
         current_store().factors.remove(g.user)
-        return done("You log in with your password alone now.", "account.page")
+        return done("You now log in with your password alone.", "account.page")
     return _page(_new_secret(), PasskeyForm(formdata=None), form), 422
 
 
@@ -78,17 +80,17 @@ def _new_secret() -> FactorForm:
 
 def _page(form: FactorForm, passkey: PasskeyForm, remove: ConfirmForm | None = None) -> str:
     factors, issuer = current_store().factors, f"deniable {urlsplit(server_address()).hostname}"
-    known = factors.passkeys(g.user)
+    stored = factors.passkeys(g.user)
     removing = ConfirmForm(formdata=None) if remove is None else remove
-    shown = {
+    context = {
         "has_app": factors.secret(g.user) is not None,
-        "known": known,
+        "passkeys": stored,
         "left": factors.recovery_left(g.user),
         "address": totp.address(totp.read(form.secret.data) or b"", g.user, issuer),
-        "options": passkeys.creation_options(g.user, known) if passkeys.site() else "",
-        "errors": [told for one in (form, passkey, removing) for errors in one.errors.values() for told in errors],
+        "options": passkeys.creation_options(g.user, stored) if passkeys.site() else "",
+        "errors": [error for one in (form, passkey, removing) for errors in one.errors.values() for error in errors],
     }
-    return render_template("identity/second_factor.html", form=form, passkey=passkey, remove=removing, **shown)
+    return render_template("identity/second_factor.html", form=form, passkey=passkey, remove=removing, **context)
 
 
 def _password_holds(form: ConfirmForm) -> bool:
@@ -101,9 +103,9 @@ def _password_holds(form: ConfirmForm) -> bool:
     return False
 
 
-def proved(factors: Factors, user: str, written: str) -> bool:
-    """Whether this is a code of the user's app that was not used before, or a recovery code; it is used up then."""
-    secret, code = factors.secret(user), "".join(written.split())
+def use_code(factors: Factors, user: str, text: str) -> bool:
+    """Uses up a code of the user's app, or a recovery code. Returns whether it was valid and unused."""
+    secret, code = factors.secret(user), "".join(text.split())
     step = None if secret is None else totp.step_of(secret, code, time.time())
     if step is not None:
         return factors.take_step(user, step)
@@ -111,12 +113,12 @@ def proved(factors: Factors, user: str, written: str) -> bool:
 
 
 def recovery_code() -> str:
-    """80 random bits, as people copy them."""
+    """Returns a new recovery code of 80 random bits."""
     text = base64.b32encode(secrets.token_bytes(10)).decode().lower()
     return "-".join(text[place : place + 4] for place in range(0, len(text), 4))
 
 
 def hash_of(code: str) -> bytes:
-    """What the store has of a recovery code, however it was typed."""
+    """Returns the stored hash of a recovery code, ignoring blanks, hyphens and case."""
     plain = "".join(code.split()).replace("-", "").lower()
     return hashlib.sha256(plain.encode(errors="surrogatepass")).digest()

@@ -1,4 +1,4 @@
-"""Pages on which researchers choose what to see: cross tables, models, waves. By GET, so that an address says what its page shows."""
+"""Analysis pages: cross tables, models and waves. Their parameters are in the address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deniable_server.pages.command_lines import command
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
-from deniable_server.researchers.crosstabs import PERCENT_OF, asked, cross_of, table_of
+from deniable_server.researchers.crosstabs import PERCENT_OF, cross_of, crosstab_request, table_of
 from deniable_server.researchers.models import WayOn, fit_of, model_of, outcomes, predictors, ways_on, words_of
 from deniable_server.researchers.too_few_records import withheld
 from deniable_server.researchers.waves import called, changed, others, waves_of
@@ -33,29 +33,29 @@ bp = routes("building", __name__)
 @least(Role.VIEWER)
 @computed()
 def crosstab(survey_id: str) -> Page:
-    """Two questions, or three, as somebody chose them."""
+    """Shows a cross table of two or three questions."""
     published = current_store().surveys.published(survey_id)
-    cross, problem, nobody = None, "", ""
+    cross, problem, no_responses = None, "", ""
     try:
         cross = cross_of(current_store(), survey_id, request.args)
     except WithheldError as error:
         return withheld(published, error)
     except NobodyError as error:
-        nobody = str(error)
+        no_responses = str(error)
     except EstimateError as error:
         problem = str(error)
-    said = command("crosstab", survey_id, cross.names, request.args) if cross else ""
+    line = command("crosstab", survey_id, cross.names, request.args) if cross else ""
     shown = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF, "items": categorical(published.survey)}
-    shown |= {"command": said, "nobody": nobody}
-    return _page("researchers/crosstab.html", shown, bool(problem and request.args))  # its tab is no mistake of whoever opens it
+    shown |= {"command": line, "no_responses": no_responses}
+    return _page("researchers/crosstab.html", shown, bool(problem and request.args))  # a first visit from the tab is not an error
 
 
 @bp.get("/manage/surveys/<survey_id>/crosstab.<any(csv, json):kind>")
 @least(Role.VIEWER)
 @computed()
 def download(survey_id: str, kind: str) -> Page:
-    """The table as the library has it, each cell's share of all."""
-    table = table_of(current_store(), survey_id, request.args, asked(current_store(), survey_id, request.args))
+    """Downloads the table, with each cell's share of all people."""
+    table = table_of(current_store(), survey_id, request.args, crosstab_request(current_store(), survey_id, request.args))
     body, mimetype = (table.to_csv(), "text/csv") if kind == "csv" else (table.to_json(), "application/json")
     return _file(body, mimetype, f"{survey_id}-crosstab.{kind}")
 
@@ -64,17 +64,17 @@ def download(survey_id: str, kind: str) -> Page:
 @least(Role.VIEWER)
 @computed()
 def model(survey_id: str) -> Page:
-    """A regression, as somebody chose it."""
+    """Shows a regression model."""
     published = current_store().surveys.published(survey_id)
-    fitted, problem, nobody, said, failure, ways = None, "", "", "", None, list[WayOn]()
+    fitted, problem, no_responses, line, failure, ways = None, "", "", "", None, list[WayOn]()
     try:
         if chosen := model_of(published.survey, request.args):
-            said = command("regress", survey_id, words_of(chosen), {"group": request.args.get("group", "")})
+            line = command("regress", survey_id, words_of(chosen), {"group": request.args.get("group", "")})
         fitted = fit_of(current_store(), survey_id, request.args)
     except WithheldError as error:
         return withheld(published, error)
     except NobodyError as error:
-        nobody = str(error)
+        no_responses = str(error)
     except ModelError as error:
         problem, failure, ways = str(error), error, ways_on(published.survey, request.args)
     except EstimateError as error:
@@ -83,8 +83,8 @@ def model(survey_id: str) -> Page:
         "published": published,
         "fitted": fitted,
         "problem": problem,
-        "nobody": nobody,
-        "command": said,
+        "no_responses": no_responses,
+        "command": line,
         "failure": failure,
         "ways": ways,
     }
@@ -95,39 +95,40 @@ def model(survey_id: str) -> Page:
 @least(Role.VIEWER)
 @computed()
 def download_model(survey_id: str) -> Page:
-    """The model as the library has it."""
+    """Downloads the model."""
     fitted = fit_of(current_store(), survey_id, request.args)
     if fitted is None:
         raise EstimateError("outcome and predictor must be given")
-    return _file(json.dumps(fitted.fit.found, ensure_ascii=False, allow_nan=False), "application/json", f"{survey_id}-model.json")
+    return _file(json.dumps(fitted.fit.regression, ensure_ascii=False, allow_nan=False), "application/json", f"{survey_id}-model.json")
 
 
 @bp.get("/manage/surveys/<survey_id>/waves")
 @least(Role.VIEWER)
 @computed()
 def waves(survey_id: str) -> Page:
-    """This survey and another one that asks some of its questions, for whoever may see the results of both."""
+    """Compares this survey with another one; the researcher needs a role in both."""
     store, published = current_store(), current_store().surveys.published(survey_id)
-    second, found, problem, nobody = None, None, "", ""
+    second, comparison, problem, no_responses = None, None, "", ""
     if other := request.args.get("with"):
         store.roles.role(g.user, other)  # raises where there is none
         second = store.surveys.published(other)
         try:
-            found = waves_of(store, survey_id, other, request.args)
+            comparison = waves_of(store, survey_id, other, request.args)
         except NobodyError as error:
-            nobody = str(error)
-        except EstimateError as error:  # or one that withholds its estimates
+            no_responses = str(error)
+        except EstimateError as error:  # or too few records in one of them
             problem = str(error)
     shown: dict[str, object] = {
         "published": published,
         "second": second,
-        "found": found,
+        "waves": comparison,
         "problem": problem,
-        "nobody": nobody,
+        "no_responses": no_responses,
         "others": others(published.survey, seen_surveys()),
         "command": command("waves", survey_id, ["--second", second.survey.id], request.args) if second else "",
     }
-    shown |= {"changed": list(changed(published.survey, found)), "pair": called(found)} if found else {}
+    if comparison:
+        shown |= {"changed": list(changed(published.survey, comparison)), "pair": called(comparison)}
     return _page("researchers/waves.html", shown, bool(problem))
 
 
@@ -135,9 +136,9 @@ def waves(survey_id: str) -> Page:
 @least(Role.VIEWER)
 @computed()
 def download_waves(survey_id: str, kind: str) -> Page:
-    """What has changed, as the library has it."""
-    found = _waves(survey_id)
-    body, mimetype = (found.to_csv(), "text/csv") if kind == "csv" else (found.to_json(), "application/json")
+    """Downloads the changes between two surveys."""
+    comparison = _waves(survey_id)
+    body, mimetype = (comparison.to_csv(), "text/csv") if kind == "csv" else (comparison.to_json(), "application/json")
     return _file(body, mimetype, f"{survey_id}-waves.{kind}")
 
 
@@ -145,18 +146,19 @@ def download_waves(survey_id: str, kind: str) -> Page:
 @least(Role.VIEWER)
 @computed()
 def waves_chart(survey_id: str, question: str) -> Page:
-    """The chart of one question in both surveys. Aborts with 404 for one that is not there."""
-    asked = {one.id: one for one in current_store().surveys.published(survey_id).survey.questions}
-    if question not in asked:
+    """Downloads the chart of one question in both surveys. Aborts with 404 for an unknown question."""
+    questions = {one.id: one for one in current_store().surveys.published(survey_id).survey.questions}
+    if question not in questions:
         abort(404, "this survey has no such question")
-    found = _waves(survey_id)
-    return chart_downloads.reply(chart_downloads.of_waves(asked[question], found, called(found)), f"{survey_id}-waves-{question}")
+    comparison = _waves(survey_id)
+    chart = chart_downloads.of_waves(questions[question], comparison, called(comparison))
+    return chart_downloads.reply(chart, f"{survey_id}-waves-{question}")
 
 
 def _waves(survey_id: str) -> Waves:
     other = request.args.get("with", "")
     if not other:
-        raise EstimateError("with must be given: the id of another survey")
+        raise EstimateError("with must be the id of another survey")
     current_store().roles.role(g.user, other)  # raises where there is none
     return waves_of(current_store(), survey_id, other, request.args)
 

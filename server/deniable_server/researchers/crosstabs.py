@@ -1,4 +1,4 @@
-"""The builder of cross tables: two questions, in layers of a third one where somebody wants them."""
+"""Cross tables of two questions, optionally in layers of a third one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from deniable_server.results.analysis import analysis_of, categorical, item_of
 from deniable_server.store.protocol import Store
 
 PERCENT_OF = ("row", "column", "all")
-"""Whom the shares of a cell are of: those of its row, those of its column, everybody."""
+"""Base of a cell's share: its row, its column, or all people."""
 
 MOST_CELLS = 400
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One option of the third question, or everybody (empty). cells: row by row; None where nobody can be told to be in the denominator."""
+    """One option of the third question, or all people (empty). cells: row by row; None if the base is estimated to be empty."""
 
     option: str
     cells: tuple[tuple[Estimate | None, ...], ...]
@@ -29,9 +29,9 @@ class Layer:
 
 @dataclass(frozen=True)
 class Cross:
-    """A cross table as the page shows it. association, test: of two questions only; unsaid: why there is none.
+    """A cross table as the page shows it. association, test: of two questions only; untestable: why there is none.
 
-    table: the library's, which downloads have.
+    table: the library's table, for downloads.
     """
 
     rows: Question
@@ -42,16 +42,17 @@ class Cross:
     layers: tuple[Layer, ...]
     association: Estimate | None = None
     test: HypothesisTest | None = None
-    unsaid: str = ""
+    untestable: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Ids of the questions."""
         return self.table.questions
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What somebody chose: ids, the layer None for none. Raises nothing; see `asked`."""
+class CrosstabRequest:
+    """The selected questions of a cross table, validated by `crosstab_request`."""
 
     rows: Question
     columns: Question
@@ -60,29 +61,37 @@ class Asked:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Ids of the questions."""
         return tuple(item.id for item in (self.rows, self.columns, self.layer) if item)
 
 
 def cross_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Cross | None:
-    """The table that somebody chose by rows, columns, layer and percent; None where the survey has fewer than two questions for one.
+    """Returns the selected cross table, or None if the survey has fewer than two suitable questions.
 
-    options: these, and as in `results_of`. Raises EstimateError naming what is wrong, and WithheldError.
+    Args:
+        store: The server's store.
+        survey_id: The survey.
+        options: rows, columns, layer and percent, and those of `results_of`.
+
+    Raises:
+        EstimateError: An option is invalid.
+        WithheldError: There are too few records.
     """
     survey = store.surveys.published(survey_id).survey
     if len(categorical(survey)) < 2:
         return None
-    chosen = asked(store, survey_id, options)
+    chosen = crosstab_request(store, survey_id, options)
     table = table_of(store, survey_id, options, chosen)
     layers = tuple(_layer(table, chosen, option) for option in (chosen.layer.categories if chosen.layer else ("",)))
-    found = Cross(chosen.rows, chosen.columns, chosen.layer, chosen.percent_of, table, layers)
-    return found if chosen.layer else _with_association(found)
+    cross = Cross(chosen.rows, chosen.columns, chosen.layer, chosen.percent_of, table, layers)
+    return cross if chosen.layer else _with_association(cross)
 
 
-def asked(store: Store, survey_id: str, options: Mapping[str, str]) -> Asked:
-    """What the options say; the first two questions where they say nothing. Raises EstimateError naming what is wrong."""
+def crosstab_request(store: Store, survey_id: str, options: Mapping[str, str]) -> CrosstabRequest:
+    """Returns the selected questions, by default the first two. Raises EstimateError for an invalid option."""
     survey = store.surveys.published(survey_id).survey
     if len(categorical(survey)) < 2:
-        raise EstimateError("a cross table takes two questions with categories, and this survey has fewer")
+        raise EstimateError("a cross table needs two questions with categories: this survey has fewer")
     first, second, *_ = categorical(survey)
     rows = item_of(survey, "rows", options.get("rows") or first.id)
     columns = item_of(survey, "columns", options.get("columns") or (second.id if rows.id != second.id else first.id))
@@ -94,36 +103,36 @@ def asked(store: Store, survey_id: str, options: Mapping[str, str]) -> Asked:
     if percent_of not in PERCENT_OF:
         raise EstimateError(f"percent must be {', '.join(PERCENT_OF)}, or left out")
     if (cells := rows.k * columns.k * (layer.k if layer else 1)) > MOST_CELLS:
-        raise EstimateError(f"a table on this page has at most {MOST_CELLS} cells, got {cells:,}: use the command line")
-    return Asked(rows, columns, layer, percent_of)
+        raise EstimateError(f"a table on this page must have at most {MOST_CELLS} cells, got {cells:,}: use the command line")
+    return CrosstabRequest(rows, columns, layer, percent_of)
 
 
-def table_of(store: Store, survey_id: str, options: Mapping[str, str], chosen: Asked) -> Crosstab:
-    """The library's table: of two questions from the tally, of three from the records. Raises as `analysis_of` does."""
+def table_of(store: Store, survey_id: str, options: Mapping[str, str], chosen: CrosstabRequest) -> Crosstab:
+    """Computes the table: from the tally for two questions, from the records for three. Raises what `analysis_of` raises."""
     analysis: Analysis = analysis_of(store, survey_id, options, whole=chosen.layer is not None)
     return analysis.crosstab(*chosen.names)
 
 
-def _layer(table: Crosstab, chosen: Asked, option: str) -> Layer:
+def _layer(table: Crosstab, chosen: CrosstabRequest, option: str) -> Layer:
     inside = {chosen.layer.id: option} if chosen.layer else {}
-    found: list[list[Estimate | None]] = [[None] * chosen.columns.k for _ in range(chosen.rows.k)]
+    cells: list[list[Estimate | None]] = [[None] * chosen.columns.k for _ in range(chosen.rows.k)]
     for (i, row), (j, column) in product(enumerate(chosen.rows.categories), enumerate(chosen.columns.categories)):
         sides = {"row": {chosen.rows.id: row}, "column": {chosen.columns.id: column}}
         both = {**sides["row"], **sides["column"]}
-        given = {**inside, **sides.get(chosen.percent_of, {})}
-        of = {name: value for name, value in both.items() if name not in given}
+        base = {**inside, **sides.get(chosen.percent_of, {})}
+        of = {name: value for name, value in both.items() if name not in base}
         try:
-            found[i][j] = conditional_share(table, of, given) if given else table.share(of)
-        except EstimateError:  # nobody can be told to be among those of whom the share would be
+            cells[i][j] = conditional_share(table, of, base) if base else table.share(of)
+        except EstimateError:  # the base is estimated to be empty
             continue
-    return Layer(option, tuple(map(tuple, found)))
+    return Layer(option, tuple(map(tuple, cells)))
 
 
-def _with_association(found: Cross) -> Cross:
-    test, association, unsaid = None, None, ""
+def _with_association(cross: Cross) -> Cross:
+    test, association, reason = None, None, ""
     try:
-        test = independence(found.table)
-        association = cramers_v(found.table)
+        test = independence(cross.table)
+        association = cramers_v(cross.table)
     except EstimateError as error:
-        unsaid = str(error)
-    return Cross(found.rows, found.columns, None, found.percent_of, found.table, found.layers, association, test, unsaid)
+        reason = str(error)
+    return Cross(cross.rows, cross.columns, None, cross.percent_of, cross.table, cross.layers, association, test, reason)

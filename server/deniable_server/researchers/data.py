@@ -1,4 +1,4 @@
-"""Data: the perturbed rows of a survey and all that belongs to them, to be downloaded and published."""
+"""Data page: downloads of randomized rows, codebook, figures and scripts, for publication."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ assert set(LICENCE_NAMES) == set(LICENCES)
 @least(Role.ANALYST)
 @computed()
 def page(survey_id: str) -> Page:
-    """What can be downloaded, and how long it is about."""
+    """Lists the files and their approximate sizes."""
     store = current_store()
     published = store.surveys.published(survey_id)
     counts, survey = store.submissions.counts(survey_id), published.survey
     sizes = {"n": counted(counts, estimated(survey)), "apart": counted(counts, by_hand(survey))}
     n = sum(sizes.values())
-    lengths = {name: figures.length(*told) for name, told in about(survey, n).items()}
-    held, omitted = "", tuple[str, ...]()
+    lengths = {name: figures.length(*size) for name, size in about(survey, n).items()}
+    refusal, omitted = "", tuple[str, ...]()
     try:
         omitted = rows_of(store, survey).omitted
     except WithheldError as error:
-        held = str(error)
+        refusal = str(error)
     shown = {
         "published": published,
-        "held": held,
+        "refusal": refusal,
         "omitted": omitted,
         "settings": store.life.settings(survey_id),
         **sizes,
@@ -56,7 +56,7 @@ def page(survey_id: str) -> Page:
 @least(Role.ANALYST)
 @computed()
 def download(survey_id: str, name: str) -> Page:
-    """The bundle, or one of its files."""
+    """Downloads the bundle, or one of its files."""
     if name != bundles.ALL and name not in FILES:
         abort(404)
-    return bundles.made(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()
+    return bundles.make(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()

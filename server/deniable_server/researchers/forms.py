@@ -25,45 +25,45 @@ _DAY_RULES = {PAST: "Enter a day that is not over yet.", EARLY: "Enter a day aft
 
 
 class MemberForm(FlaskForm):  # type: ignore[misc]
-    """Somebody's name, and a role or none."""
+    """The name of an account, and a role or none."""
 
     user = StringField("Name of the account", [InputRequired("Enter a name."), Length(max=64)], render_kw={"autocomplete": "off"})
     role = SelectField("Role", choices=[*(role.word for role in Role), "none"])
-    submit = SubmitField("Give the role")
+    submit = SubmitField("Give role")
 
 
 class SettingsForm(FlaskForm):  # type: ignore[misc]
-    """How a survey is to be run; what is left empty is nothing. Make one with `of`; `read` gives the settings that it says."""
+    """Settings of a survey; an empty field is no value. `of` creates the form, `read` returns its settings."""
 
-    points = NumberField("Points either way that are wanted", places=None, validators=[Between(0.1, 50, "Enter points from 0.1 to 50.")])
-    expected = WholeField("People expected to answer", [Optional(), people()])
-    least = WholeField("Show estimates from so many records on", [people()])
-    close_on = DayField("Last day for answers, in UTC", [Optional()])
-    close_at = WholeField("Close with so many records", [Optional(), people()])
-    delete_on = DayField("Delete its records on", [Optional()])
-    revision = HiddenField()  # of the settings that the page was made from
+    points = NumberField("Target precision (± points)", places=None, validators=[Between(0.1, 50, "Enter points from 0.1 to 50.")])
+    expected = WholeField("Expected responses", [Optional(), people()])
+    least = WholeField("Hide results until this many responses", [people()])
+    close_on = DayField("Last day for answers (UTC)", [Optional()])
+    close_at = WholeField("Close at this many responses", [Optional(), people()])
+    delete_on = DayField("Delete records on", [Optional()])
+    revision = HiddenField()  # of the settings that the page shows
     save = SubmitField("Save")
 
     @classmethod
     def of(cls, settings: Settings) -> SettingsForm:
-        """The form with what was sent, else with what is kept."""
+        """Returns the form with the request's values, or with the stored settings."""
         return cls(**_entered(settings), revision=_revision(settings))
 
-    def older(self, kept: Settings) -> bool:
-        """Whether the page was made before others were saved."""
-        return bool(self.revision.data) and self.revision.data != _revision(kept)
+    def is_outdated(self, current: Settings) -> bool:
+        """Returns whether other settings were saved after the page was loaded."""
+        return bool(self.revision.data) and self.revision.data != _revision(current)
 
-    def meanwhile(self, kept: Settings) -> list[str]:
-        """What is kept now and differs from what was sent, by the names of the fields. The form is of that from here on."""
-        self.revision.data = _revision(kept)
-        differing = {name: value for name, value in _entered(kept).items() if self[name].data != value}
+    def rebase(self, current: Settings) -> list[str]:
+        """Moves the form to the current revision and returns the stored values that differ, with the fields' labels."""
+        self.revision.data = _revision(current)
+        differing = {name: value for name, value in _entered(current).items() if self[name].data != value}
         return [f"{self[name].label.text}: {'nothing' if value is None else value}" for name, value in differing.items()]
 
     def read(self, before: Settings, today: str) -> Settings | None:
-        """The settings, once the form was validated; None where something is wrong, also with the days, which its fields then say."""
+        """Returns the settings of a validated form, or None if fields have errors. Also checks the days."""
         days = {name: value and value.isoformat() for name in _DAYS for value in (getattr(self, name).data,)}
         try:
-            revised(before, today, days)  # first, so that mistakes in days and in numbers are shown together
+            revised(before, today, days)  # first, so that errors in days and in numbers are shown together
         except SettingsError as error:
             for name, rule in error.problems.items():
                 getattr(self, name).errors = [_DAY_RULES[rule]]
@@ -74,18 +74,18 @@ class SettingsForm(FlaskForm):  # type: ignore[misc]
 
 
 def _entered(settings: Settings) -> dict[str, Any]:
-    """What the fields of the form are for these settings."""
+    """Returns the values of the form's fields for some settings."""
     days = {name: value and date.fromisoformat(value) for name in _DAYS for value in (getattr(settings, name),)}
     numbers = {name: getattr(settings, name) for name in ("expected", "least", "close_at")}
     return {"points": Decimal(f"{100 * settings.half_width:g}"), **numbers, **days}
 
 
 def _revision(settings: Settings) -> str:
-    """Names what the form shows of these settings."""
+    """Returns the revision of the settings that the form shows."""
     return hashlib.sha256(repr(sorted(_entered(settings).items())).encode()).hexdigest()[:32]
 
 
 class DeletionForm(FlaskForm):  # type: ignore[misc]
-    """The deletion of all records of a survey, whose id somebody has to write."""
+    """Confirmation of the deletion of all records: the person must type the survey's id."""
 
-    survey = StringField("Write the survey's id", [InputRequired("Write it here."), Length(max=64)], render_kw={"autocomplete": "off"})
+    survey = StringField("Type the survey's id", [InputRequired("Type the id."), Length(max=64)], render_kw={"autocomplete": "off"})

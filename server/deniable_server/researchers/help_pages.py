@@ -1,4 +1,4 @@
-"""Help: what is done where on these pages, in the order of a study."""
+"""Help page: the steps of a study and where to do them."""
 
 from __future__ import annotations
 
@@ -13,4 +13,5 @@ bp = routes("helping", __name__)
 
 @bp.get("/manage/help")
 def page() -> Page:
+    """Shows the help page."""
     return render_template("researchers/help.html", form=ActionForm(), xlsforms=available("xlsform"))

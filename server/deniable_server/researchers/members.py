@@ -1,4 +1,4 @@
-"""Who has which role in a survey: for its owners to say."""
+"""Members of a survey and their roles, for its owners."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ _WITH_ARTICLE = {"viewer": "a viewer", "analyst": "an analyst", "editor": "an ed
 @bp.get("/manage/surveys/<survey_id>/members")
 @least(Role.OWNER)
 def page(survey_id: str) -> Page:
+    """Lists the members of a survey."""
     return _page(survey_id, MemberForm())
 
 
 @bp.post("/manage/surveys/<survey_id>/members")
 @least(Role.OWNER)
 def change(survey_id: str) -> Page:
-    """Gives somebody a role, another one, or none."""
+    """Gives, changes or removes a person's role."""
     form, roles = MemberForm(), current_store().roles
     if form.validate():
         try:
@@ -32,15 +33,15 @@ def change(survey_id: str) -> Page:
                 roles.grant(survey_id, form.user.data, Role.of(form.role.data))
                 return done(f"{form.user.data} is {_WITH_ARTICLE[form.role.data]} now.", ".page", survey_id=survey_id)
             question = f"Remove {form.user.data} from this survey?"
-            asked = confirmation(
+            check = confirmation(
                 question, "They no longer see the survey. You can give them a role again.", "Remove", url_for(".page", survey_id=survey_id)
             )
-            if asked is not None:
-                return asked
+            if check is not None:
+                return check
             roles.revoke(survey_id, form.user.data)
-            return done(f"{form.user.data} has no role in this survey any more.", ".page", survey_id=survey_id)
+            return done(f"{form.user.data} no longer has a role in this survey.", ".page", survey_id=survey_id)
         except UnknownAccountError:
-            form.user.errors = ["Nobody on this server has this name."]
+            form.user.errors = ["There is no account with this name."]
         except LastError as error:
             form.role.errors = [f"{str(error).capitalize()}."]
     return _page(survey_id, form), 422

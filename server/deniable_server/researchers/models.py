@@ -1,4 +1,4 @@
-"""The builder of models: an outcome and what may predict it, among the questions of a survey. A formula is written of ids only."""
+"""Regression models of an outcome and predictors among a survey's questions. Formulas consist of ids only."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from deniable.estimate.regression.formula import quoted
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable_server.results.analysis import categorical, item_of, reports_of
-from deniable_server.results.model_fits import Fit, Model, fitted
+from deniable_server.results.model_fits import Fit, Model, fit_model
 from deniable_server.results.results import records_of
 from deniable_server.store.protocol import Store
 
 _TERM = re.compile(r"^(.+)\[T\.(.+?)\]")
 MEAN = "mean:"
-"""What stands before the id of an outcome whose mean is modelled, and not its options."""
+"""Prefix of an outcome whose mean is modelled instead of its options."""
 
 
 @dataclass(frozen=True)
-class Line:
-    """One coefficient: of a logit model the odds ratio, else the slope, with its interval, and the same of records taken at face value."""
+class CoefficientLine:
+    """An odds ratio (logit) or slope with its interval; naive: the same without correction for the randomization."""
 
     name: str
     value: float
@@ -40,12 +40,12 @@ class Fitted:
 
     model: Model
     fit: Fit
-    lines: tuple[Line, ...]
+    lines: tuple[CoefficientLine, ...]
     items: tuple[Question, ...]
 
     @property
     def compared_with(self) -> list[tuple[str, str]]:
-        """Of each predictor that enters as a category (its id, the answer that its others are compared with)."""
+        """Reference answers: (id, answer) of each categorical predictor."""
         return [(item.id, self.fit.references[item.id]) for item in self.items[1:] if item.id in self.fit.references]
 
     @property
@@ -64,7 +64,7 @@ class WayOn:
 
 
 def ways_on(survey: Survey, options: MultiDict[str, str]) -> list[WayOn]:
-    """Returns what may have an estimate where the chosen model has none: a linear model, a table of shares, and fewer predictors."""
+    """Returns alternatives to a model without an estimate: a linear model, a table of shares, fewer predictors."""
     chosen = [item_of(survey, "predictor", name) for name in dict.fromkeys(options.getlist("predictor"))]
     query = {key: list(values) for key, values in options.lists()}
     own, group = options["outcome"].removeprefix(MEAN), {"group": query["group"]} if "group" in query else {}
@@ -86,26 +86,26 @@ def ways_on(survey: Survey, options: MultiDict[str, str]) -> list[WayOn]:
 
 
 def outcomes(survey: Survey) -> list[tuple[str, str]]:
-    """What can be an outcome: as it is asked for, and in words. The options of what is no number; the mean of what has scores."""
+    """Returns the possible outcomes as (value, text): options of questions, and means of questions with scores."""
     options = [(item.id, item.text) for item in predictors(survey)]
     means = [(MEAN + item.id, f"{item.text} (mean)") for item in survey.items if _has_mean(item)]
     return [*options, *means]
 
 
 def predictors(survey: Survey) -> list[Question]:
-    """What can predict: what can stand in a cross table, but an option that no formula can name."""
+    """Returns the possible predictors: categorical questions whose ids a formula can name."""
     return [item for item in categorical(survey) if _quoted(item.id)]
 
 
 def _quoted(name: str) -> str:
-    """The name as a formula has it, empty where no formula can have it."""
+    """Returns a name quoted for a formula, or an empty text if that is impossible."""
     with suppress(EstimateError):
         return quoted(name)
     return ""
 
 
 def model_of(survey: Survey, options: MultiDict[str, str]) -> Model | None:
-    """The model that somebody chose by outcome and predictors; None where they have not. Raises EstimateError naming what is wrong."""
+    """Returns the selected model, or None without a selection. Raises EstimateError for an invalid option."""
     outcome, names = options.get("outcome"), options.getlist("predictor")
     if not outcome or not names:
         return None
@@ -122,7 +122,7 @@ def model_of(survey: Survey, options: MultiDict[str, str]) -> Model | None:
 
 
 def fit_of(store: Store, survey_id: str, options: MultiDict[str, str]) -> Fitted | None:
-    """That model, fitted to the records that somebody chose; None where nothing is chosen. Raises EstimateError, WithheldError."""
+    """Fits the selected model to the selected records; None without a selection. Raises EstimateError and WithheldError."""
     survey = store.surveys.published(survey_id).survey
     model = model_of(survey, options)
     if model is None:
@@ -130,21 +130,21 @@ def fit_of(store: Store, survey_id: str, options: MultiDict[str, str]) -> Fitted
     named = {item.id: item for item in survey.items}
     items = tuple(named[name] for name in (options["outcome"].removeprefix(MEAN), *dict.fromkeys(options.getlist("predictor"))))
     chosen = records_of(store, survey_id, options)
-    fit = fitted(chosen.survey, reports_of(chosen), model)
+    fit = fit_model(chosen.survey, reports_of(chosen), model)
     return Fitted(model, fit, tuple(_line(fit, model, row) for row in fit.coefficients if "Intercept" not in row[0]), items)
 
 
-def _line(fit: Fit, model: Model, row: tuple[str, float, float, float]) -> Line:
+def _line(fit: Fit, model: Model, row: tuple[str, float, float, float]) -> CoefficientLine:
     name, *values = row
-    shown = [_exp(value) for value in values] if model.model == "logit" else values
+    numbers = [_exp(value) for value in values] if model.model == "logit" else values
     naive = fit.naive and fit.naive.get(name)
     if naive and model.model == "logit":
         naive = (_exp(naive[0]), _exp(naive[1]), _exp(naive[2]))
-    return Line(_TERM.sub(r"\1: \2", name), shown[0], shown[1], shown[2], naive or None)
+    return CoefficientLine(_TERM.sub(r"\1: \2", name), numbers[0], numbers[1], numbers[2], naive or None)
 
 
 def _exp(log_odds: float) -> float:
-    """The odds; of a limit that is none, as where nobody is in a cell, infinity."""
+    """Returns the odds; infinity where they overflow, as for an empty cell."""
     return math.exp(log_odds) if log_odds < 700 else math.inf
 
 
@@ -153,7 +153,7 @@ def _has_mean(item: Question) -> bool:
 
 
 def words_of(model: Model) -> list[str]:
-    """The words of `deniable regress` that say which model."""
+    """Returns the arguments of `deniable regress` for a model."""
     words = [model.formula]
     words += ["--model", "linear"] if model.model == "linear" else []
     return words + [word for name in model.scored for word in ("--scored", name)]

@@ -1,4 +1,4 @@
-"""Watch: how far a survey is while people answer, and what is wrong."""
+"""Progress page (Watch): responses, precision and warnings of an open survey."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ bp = routes("watch", __name__)
 @least(Role.VIEWER)
 @computed()
 def page(survey_id: str) -> Page:
+    """Shows the progress of a survey."""
     store = current_store()
     published, settings, progress = store.surveys.published(survey_id), store.life.settings(survey_id), watched(store, survey_id)
     shown = {"published": published, "settings": settings, "progress": progress, "growth": growth(progress)}
-    said = [warning for warning in warnings(published, settings, progress) if warning not in progress.alarms]
-    return render_template("researchers/watch.html", **shown, warnings=said, sizes=sizes_of(store, published.survey), form=ActionForm())
+    others = [warning for warning in warnings(published, settings, progress) if warning not in progress.alarms]
+    return render_template("researchers/watch.html", **shown, warnings=others, sizes=sizes_of(store, published.survey), form=ActionForm())

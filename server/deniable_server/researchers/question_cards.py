@@ -1,4 +1,4 @@
-"""What the results page shows of each question: a chart of its options, or the mean of its numbers with their levels below."""
+"""Question cards of the results page: a chart of the options, or the mean of a number with its levels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deniable.survey.question import Question
 from deniable_server.pages import figures
 from deniable_server.pages.chart import Histogram, Scale, histogram
 
-_MOST_SAID = 5  # options that are told in a sentence
+_MOST_IN_SENTENCE = 5  # options
 
 
 @dataclass(frozen=True)
@@ -34,50 +34,50 @@ class Card:
 
     @property
     def n(self) -> int:
-        """Records with this question."""
+        """Number of records with this question."""
         return max([*(row.n for row in (*self.rows, *self.levels)), *([self.mean.n] if self.mean else [])])
 
     @property
     def chance_rate(self) -> float | None:
-        """The share of records that name an option that nobody chose; None of a number of which only the mean is estimated."""
+        """Share of records that name an unchosen option; None if only the mean is estimated."""
         return next((row.chance_rate for row in (*self.rows, *self.levels)), None)
 
     @property
     def scale(self) -> Scale | None:
-        """Of its mean: from the least score to the greatest."""
+        """Scale of the mean, from the lowest score to the highest."""
         return scale_of(self.question)
 
     @cached_property
     def histogram(self) -> Histogram | None:
-        """Of its levels."""
+        """Histogram of the levels, or None without levels."""
         return histogram(self.levels) if self.levels else None
 
     @property
     def warnings(self) -> tuple[tuple[str, str], ...]:
-        """(options, what is said of them), each text once; what concerns all options of the question names none.
+        """Warnings as (options, text), each text once; options are empty if it concerns all of them.
 
-        What is said of an estimate outside 0 to 100% is told by its arrow, which the page explains once.
+        An estimate outside 0 to 100% has an arrow instead, which the page explains once.
         """
-        said: dict[str, list[str]] = {}
+        warnings: dict[str, list[str]] = {}
         for row in (*self.rows, *self.levels, *self.others):
             if warning := _own(row.warning):
-                said.setdefault(warning, []).append(row.option)
+                warnings.setdefault(warning, []).append(row.option)
         if self.mean and (warning := self.mean.warning):
-            said.setdefault(warning, ["" if self.mean.mean is None else "mean"])
+            warnings.setdefault(warning, ["" if self.mean.mean is None else "mean"])
         whole = {row.option for row in (*self.rows, *self.levels)}
-        return tuple(("" if set(options) in (whole, {""}) else ", ".join(options), warning) for warning, options in said.items())
+        return tuple(("" if set(options) in (whole, {""}) else ", ".join(options), warning) for warning, options in warnings.items())
 
     @property
-    def said(self) -> tuple[tuple[str, str], ...]:
-        """The answer before any chart: (option, `between 18 and 27 of 100`), of two options for the first one; none for many options.
+    def sentences(self) -> tuple[tuple[str, str], ...]:
+        """Summary in words: (option, `between 18 and 27 of 100`), for the first of two options; empty for many options.
 
-        Of a question with a mean there is one, of no option. None where limits are no shares of people.
+        A mean has one entry with an empty option. Empty if a limit is outside 0 to 100%.
         """
         if self.mean and self.scale:
             one, low, high = figures.mean(self.mean)
             return (("", f"between {low} and {high}"),) if one else ()
         first = self.rows[:1] if self._one_figure else self.rows
-        if len(first) > _MOST_SAID or any(row.low is None or _outside(row) for row in first):
+        if len(first) > _MOST_IN_SENTENCE or any(row.low is None or _outside(row) for row in first):
             return ()
         return tuple((row.option, figures.between(row.low, row.high)) for row in first)
 
@@ -109,22 +109,22 @@ class Card:
             return first.option, figures.percent(first.estimate), figures.interval(first.low, first.high)
         options = figures.several(len(self.rows), "option")
         widths = [(row.high - row.low) / 2 for row in self.rows if row.low is not None and row.high is not None]
-        return "each in its chart", options, f"±{figures.number(max(widths))} points or less" if widths else "–"
+        return "all options", options, f"±{figures.number(max(widths))} points or less" if widths else "–"
 
 
 def widest_half(shown: Sequence[Card]) -> float | None:
-    """Half the widest interval of all shares that the charts show, options only; None where there is none."""
+    """Returns half the width of the widest interval of an option in the charts, or None without intervals."""
     halves = ((row.high - row.low) / 2 for card in shown for row in card.rows if row.low is not None and row.high is not None)
     return max(halves, default=None)
 
 
 def scale_of(question: Question) -> Scale | None:
-    """What its mean can be: from the least score to the greatest; None where it has no scores."""
+    """Returns the scale of a question's mean, or None without scores."""
     return Scale(question.scores[0], question.scores[-1]) if question.scores else None
 
 
 def cards(survey: Survey, results: Results) -> tuple[Card, ...]:
-    """The questions of the survey file in order, each with its estimates."""
+    """Returns a card for each question, in the order of the survey."""
     rows: dict[str, list[Row]] = {}
     for row in results.rows:
         rows.setdefault(row.question, []).append(row)
@@ -144,18 +144,18 @@ def _card(question: Question, rows: dict[str, list[Row]], mean: MeanRow | None) 
 
 
 def _multiple(question: Question, items: Sequence[Sequence[Row]]) -> Card:
-    """The first category of each item says that its option was chosen; where nobody may skip it, the second says nothing more."""
+    """Returns the card of a multiple choice. The first category of an item is 'chosen'; the second adds nothing if it is required."""
     each = list(zip(question.labels, items, strict=True))
     others = [replace(row, option=f"{label}: {row.option}") for label, rows in each for row in rows[1:] if len(rows) > 2]
     return Card(question, tuple(replace(rows[0], option=label) for label, rows in each), others=tuple(others))
 
 
 def _own(warning: str) -> str:
-    """What the page does not say once for all such rows: that a level is one, and that chance alone took an estimate outside."""
+    """Returns a warning without the notes that the page explains once (levels, estimates outside 0 to 100%)."""
     own = warning.removesuffix(LEVELS_NOTE).removesuffix("; ")
     return "" if own in (BELOW, ABOVE) else own
 
 
 def _outside(row: Row) -> bool:
-    """Whether its limits are no shares, which one method allows."""
+    """Returns whether a limit is outside 0 to 1, which one method allows."""
     return row.low is not None and row.high is not None and not 0 <= row.low <= row.high <= 1

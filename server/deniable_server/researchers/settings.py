@@ -1,4 +1,4 @@
-"""One survey's own pages beside its results: its questions, its plan, its settings."""
+"""Pages of a survey's questions, plan and settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ bp = routes("settings", __name__)
 @least(Role.VIEWER)
 @computed()
 def questions(survey_id: str) -> Page:
-    """What is asked, and how well each answer is hidden."""
+    """Shows the questions and the protection of each answer."""
     published = current_store().surveys.published(survey_id)
     survey = published.survey
     weakest, belief = least_protected(survey.items), posterior_bound(survey.odds)
@@ -39,18 +39,19 @@ def questions(survey_id: str) -> Page:
 @least(Role.VIEWER)
 @computed()
 def planned(survey_id: str) -> Page:
-    """What so many people will tell."""
+    """Shows the plan of a published survey."""
     published = current_store().surveys.published(survey_id)
-    asked = PlanForm.of(request.args, published.survey)
-    found = asked.planned(published.survey)
-    page = render_template("researchers/plan.html", published=published, asked=asked, plan=found, form=ActionForm())
-    return page, 200 if found else 400
+    form = PlanForm.of(request.args, published.survey)
+    plan = form.planned(published.survey)
+    page = render_template("researchers/plan.html", published=published, plan_request=form, plan=plan, form=ActionForm())
+    return page, 200 if plan else 400
 
 
 @bp.get("/manage/surveys/<survey_id>/settings")
 @least(Role.VIEWER)
 @computed()
 def page(survey_id: str) -> Page:
+    """Shows the settings of a survey."""
     store = current_store()
     return _page(survey_id, SettingsForm.of(store.life.settings(survey_id)), DeletionForm())
 
@@ -58,24 +59,24 @@ def page(survey_id: str) -> Page:
 @bp.post("/manage/surveys/<survey_id>/settings")
 @least(Role.OWNER)
 def keep(survey_id: str) -> Page:
-    """Changes how a survey is to be run: for owners, since what is set here can close it and delete its records."""
+    """Saves the settings. Only owners may: the settings can close a survey and delete its records."""
     store = current_store()
     before = store.life.settings(survey_id)
     form = SettingsForm.of(before)
     form.validate()
-    wanted = form.read(before, today())
-    if wanted is None:
+    after = form.read(before, today())
+    if after is None:
         return _page(survey_id, form, DeletionForm(formdata=None)), 422
-    if wanted != before and form.older(before):
-        return _page(survey_id, form, DeletionForm(formdata=None), form.meanwhile(before)), 409
-    store.life.keep(survey_id, wanted)
+    if after != before and form.is_outdated(before):
+        return _page(survey_id, form, DeletionForm(formdata=None), form.rebase(before)), 409
+    store.life.keep(survey_id, after)
     return _back(survey_id, "Saved.")
 
 
 @bp.post("/manage/surveys/<survey_id>/pause")
 @least(Role.EDITOR)
 def pause(survey_id: str) -> AnyResponse:
-    """Stops taking answers for a while, or goes on. Nothing that waits is counted by it."""
+    """Pauses or resumes a survey, without counting waiting records."""
     store = current_store()
     published = store.surveys.published(survey_id)
     if published.is_open:
@@ -85,7 +86,7 @@ def pause(survey_id: str) -> AnyResponse:
 
 
 def _ends() -> bool:
-    """Whether the button ends a state and does not begin it. It says which, so that pressing it twice does it once."""
+    """Returns whether the button ends a state. It says so, so that a second press does not begin it again."""
     return request.form.get("end") == "1"
 
 
@@ -94,8 +95,8 @@ def _ends() -> bool:
 def close(survey_id: str) -> AnyResponse:
     """Closes a survey for good, as far as these pages go.
 
-    Closing counts what waits, however little it is. Who could open the survey again and close it after each answer would see them one by
-    one: that is for whoever runs the server, and has the files anyway.
+    Closing counts all waiting records, even a few. Reopening and closing after each answer would reveal single records, so only
+    people who run the server, and have its files anyway, can reopen a survey.
     """
     current_store().surveys.set_open(survey_id, False)
     return _back(survey_id, "The survey is closed.")
@@ -104,22 +105,22 @@ def close(survey_id: str) -> AnyResponse:
 @bp.post("/manage/surveys/<survey_id>/archive")
 @least(Role.OWNER)
 def archive(survey_id: str) -> AnyResponse:
-    """Puts a closed survey out of sight, or back."""
+    """Archives a closed survey, or restores it."""
     try:
         current_store().life.archive(survey_id, not _ends())
     except OpenError:
-        return _back(survey_id, "Nothing was changed: close the survey before you archive it.")
+        return _back(survey_id, "Nothing was changed: close the survey first.")
     return _back(survey_id, "The survey is back in the list." if _ends() else "The survey is archived.")
 
 
 @bp.post("/manage/surveys/<survey_id>/delete")
 @least(Role.OWNER)
 def delete(survey_id: str) -> Page:
-    """Deletes all records of a survey, for whoever has written its id."""
+    """Deletes all records of a survey after the person has typed its id."""
     store, form = current_store(), DeletionForm()
     settings = store.life.settings(survey_id)
     if form.validate() and form.survey.data.strip() != survey_id:
-        form.survey.errors = [f"Write {survey_id}, the id of this survey."]
+        form.survey.errors = [f"Type {survey_id}, the id of this survey."]
     if form.errors:
         return _page(survey_id, SettingsForm.of(settings), form), 422
     store.life.erase(survey_id, today())
@@ -127,7 +128,7 @@ def delete(survey_id: str) -> Page:
 
 
 def _page(survey_id: str, form: SettingsForm, deletion: DeletionForm, meanwhile: Sequence[str] = ()) -> str:
-    """meanwhile: what somebody else has saved since the form was made."""
+    """Renders the page. meanwhile: settings that changed after the form was loaded."""
     store = current_store()
     shown = {"published": store.surveys.published(survey_id), "settings": store.life.settings(survey_id), "meanwhile": meanwhile}
     return render_template("researchers/settings.html", **shown, form=form, deletion=deletion)

@@ -1,4 +1,4 @@
-"""For researchers: their surveys, the estimates and downloads."""
+"""Pages of surveys and results: list, estimates, groups, charts and downloads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
 from deniable_server.researchers.by_group import mean_blocks, share_blocks
-from deniable_server.researchers.dashboard import ORDERS, STATES, Choice, listing
+from deniable_server.researchers.dashboard import ORDERS, STATES, ListQuery, listing
 from deniable_server.researchers.groups import groups_of
 from deniable_server.researchers.question_cards import cards, scale_of, widest_half
 from deniable_server.researchers.side_by_side import mean_lines, share_lines
@@ -29,38 +29,40 @@ bp = routes("researchers", __name__)
 @bp.get("/manage")
 @computed()
 def surveys() -> Page:
-    """All surveys in which one has a role, and one's drafts, or those that are looked for. Aborts with 400 for a choice that is none."""
+    """Lists the researcher's surveys and drafts. Aborts with 400 for an invalid query."""
     try:
-        found = listing(current_store(), seen_headings(), all_own(), Choice.of(request.args))
+        results = listing(current_store(), seen_headings(), all_own(), ListQuery.of(request.args))
     except ValueError as error:
         abort(400, str(error))
-    return render_template("researchers/surveys.html", found=found, choice=found.choice, states=STATES, orders=ORDERS, form=ActionForm())
+    context = {"listing": results, "choice": results.choice, "states": STATES, "orders": ORDERS}
+    return render_template("researchers/surveys.html", **context, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>")
 @least(Role.VIEWER)
 @computed()
 def survey(survey_id: str) -> Page:
+    """Shows the estimates of each question."""
     store, published = current_store(), current_store().surveys.published(survey_id)
-    asked = dict(request.args)
-    if asked.get("group") or asked.get("target") == "respondents":
-        asked.pop("clusters", None)  # ticked before one group, or those who answered, were chosen: of these nothing is clusters
+    options = dict(request.args)
+    if options.get("group") or options.get("target") == "respondents":
+        options.pop("clusters", None)  # a single group, or the people who answered, has no clusters
     try:
-        results = results_of(store, survey_id, asked)
+        results = results_of(store, survey_id, options)
     except WithheldError as error:
         return withheld(published, error)
-    shown = {"published": published, "settings": store.life.settings(survey_id), "sizes": sizes_of(store, published.survey)}
+    context = {"published": published, "settings": store.life.settings(survey_id), "sizes": sizes_of(store, published.survey)}
     figured = {"results": results, "cards": cards(published.survey, results), "widest_half": widest_half}
     needed = figures.needed(published.survey, (results.rows or results.means)[0].confidence)
-    clusters = asked.get("clusters") or None
-    return render_template("researchers/results.html", **shown, **figured, needed=needed, clusters=clusters, form=ActionForm())
+    clusters = options.get("clusters") or None
+    return render_template("researchers/results.html", **context, **figured, needed=needed, clusters=clusters, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/groups")
 @least(Role.VIEWER)
 @computed()
 def groups(survey_id: str) -> Page:
-    """All groups side by side, and two of them compared."""
+    """Shows all groups side by side, and compares two of them."""
     published = current_store().surveys.published(survey_id)
     if not published.survey.groups:
         abort(404, "this survey has no groups")
@@ -78,6 +80,7 @@ def groups(survey_id: str) -> Page:
 @least(Role.VIEWER)
 @computed()
 def download(survey_id: str, kind: str) -> Page:
+    """Downloads the results as CSV or JSON."""
     results = results_of(current_store(), survey_id, request.args)
     part = f"-group-{current_store().surveys.published(survey_id).survey.groups.index(results.group) + 1}" if results.group else ""
     name = f"{survey_id}-results{part}{'-by-hand' if results.by_hand else ''}.{kind}"
@@ -89,25 +92,25 @@ def download(survey_id: str, kind: str) -> Page:
 @least(Role.VIEWER)
 @computed()
 def chart(survey_id: str, question: str) -> Page:
-    """The chart of one question, for a text or a poster. Aborts with 404 for a question that is none of the survey's."""
+    """Downloads the chart of one question. Aborts with 404 for an unknown question."""
     published = current_store().surveys.published(survey_id)
     texts = {one.id: one.text for one in published.survey.questions}
     if question not in texts:
         abort(404, "this survey has no such question")
-    drawn = picture(results_of(current_store(), survey_id, request.args)[question], texts[question])
-    return chart_downloads.reply(drawn, f"{survey_id}-{question}")
+    svg = picture(results_of(current_store(), survey_id, request.args)[question], texts[question])
+    return chart_downloads.reply(svg, f"{survey_id}-{question}")
 
 
 @bp.get("/manage/surveys/<survey_id>/groups/<question>.<any(csv, json, svg):kind>")
 @least(Role.VIEWER)
 @computed()
 def group_file(survey_id: str, question: str, kind: str) -> Page:
-    """One question among the groups: how far each is from the first, or the chart of all. Aborts with 404 for one that is not there."""
+    """Downloads the group differences of one question, or their chart. Aborts with 404 for an unknown question."""
     survey = current_store().surveys.published(survey_id).survey
     if not survey.groups or question not in [one.id for one in survey.questions]:
         abort(404, "this survey has no such question among groups")
-    found = groups_of(current_store(), survey_id, {**request.args, "question": question})
-    one = next(one for one in found.questions if one.question.id == question)
+    comparison = groups_of(current_store(), survey_id, {**request.args, "question": question})
+    one = next(one for one in comparison.questions if one.question.id == question)
     name = f"{survey_id}-groups-{question}"
     if kind == "svg":
         return chart_downloads.reply(chart_downloads.of_groups(one), name)

@@ -1,4 +1,4 @@
-"""In the place of figures of which there are too few records to show any."""
+"""Page shown instead of results when there are too few records."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from deniable_server.web.errors import WithheldError
 
 
 def withheld(published: Published, error: WithheldError) -> str:
-    """A page that says so, and from how many records on they are shown."""
+    """Returns the page with the minimum number of records."""
     sizes = sizes_of(current_store(), published.survey)
-    return render_template("researchers/too_few_records.html", published=published, said=str(error), sizes=sizes, form=ActionForm())
+    return render_template("researchers/too_few_records.html", published=published, message=str(error), sizes=sizes, form=ActionForm())

@@ -1,4 +1,4 @@
-"""Webhooks of one survey: its owners make and remove them, on a page under Settings."""
+"""Webhook page of a survey, for its owners."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ bp = routes("webhooks", __name__)
 
 
 class WebhookForm(FlaskForm):  # type: ignore[misc]
-    """The address of a new webhook, and what it is told."""
+    """The address and the events of a new webhook."""
 
-    url = StringField("Address", [InputRequired("Give the address.")], render_kw={"autocomplete": "off", "inputmode": "url"})
+    url = StringField("Address", [InputRequired("Enter the address.")], render_kw={"autocomplete": "off", "inputmode": "url"})
     events = SelectMultipleField(
-        "What is it told?",
-        [InputRequired("Say what it is told.")],
+        "Events",
+        [InputRequired("Choose at least one event.")],
         choices=list(EVENTS),
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
     )
-    submit = SubmitField("Make the webhook")
+    submit = SubmitField("Make webhook")
 
     def validate_url(self, field: StringField) -> None:
-        """Refuses an address that no message is sent to."""
+        """Refuses an address that webhooks cannot use."""
         field.data = field.data.strip(" ")
         try:
             webhooks.check_url(field.data)
@@ -46,13 +46,14 @@ class WebhookForm(FlaskForm):  # type: ignore[misc]
 @bp.get("/manage/surveys/<survey_id>/webhooks")
 @least(Role.OWNER)
 def page(survey_id: str) -> Page:
+    """Lists the webhooks of a survey."""
     return _page(survey_id, WebhookForm())
 
 
 @bp.post("/manage/surveys/<survey_id>/webhooks")
 @least(Role.OWNER)
 def make(survey_id: str) -> Page:
-    """Makes a webhook, and shows its secret: this once."""
+    """Makes a webhook and shows its secret, only once."""
     form = WebhookForm()
     if form.validate():
         if again := repeated("This webhook was made already", url_for(".page", survey_id=survey_id)):
@@ -69,17 +70,17 @@ def make(survey_id: str) -> Page:
 @bp.post("/manage/surveys/<survey_id>/webhooks/remove")
 @least(Role.OWNER)
 def remove(survey_id: str) -> Page:
-    """Removes a webhook of this survey; the same if there is none."""
+    """Removes a webhook of this survey, if it exists."""
     back = url_for(".page", survey_id=survey_id)
-    asked = confirmation("Remove the webhook?", "Its address gets no more messages, and its secret is deleted.", "Remove the webhook", back)
-    if asked is not None:
-        return asked
+    question = confirmation("Remove the webhook?", "Its address gets no more messages. Its secret is deleted.", "Remove the webhook", back)
+    if question is not None:
+        return question
     current_store().webhooks.remove(survey_id, request.form.get("id", ""))
     return done("The webhook is removed.", ".page", survey_id=survey_id)
 
 
-def _page(survey_id: str, form: WebhookForm, made: str = "") -> str:
+def _page(survey_id: str, form: WebhookForm, secret: str = "") -> str:
     store = current_store()
-    published, made_before = store.surveys.published(survey_id), store.webhooks.of_survey(survey_id)
-    shown = {"published": published, "webhooks": made_before, "events": EVENTS, "makers": webhook_makers(store)}
-    return render_template("researchers/webhooks.html", **shown, made=made, form=form)
+    published, current = store.surveys.published(survey_id), store.webhooks.of_survey(survey_id)
+    shown = {"published": published, "webhooks": current, "events": EVENTS, "makers": webhook_makers(store)}
+    return render_template("researchers/webhooks.html", **shown, secret=secret, form=form)

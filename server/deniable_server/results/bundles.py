@@ -1,4 +1,4 @@
-"""The bundle of a survey, or one of its files, written to a temporary file before anything of it is sent."""
+"""Bundle downloads: a survey's bundle or one of its files, completed in a temporary file before it is sent."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ ALL = "bundle.zip"
 """The name of the archive of all files."""
 
 PROPOSED = next(iter(LICENCES))
-"""The licence where nobody chose one."""
+"""The default licence."""
 
 
 WAIT = 5.0
-"""Seconds for those before to be made."""
+"""Seconds to wait for other downloads."""
 _TURN = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Download:
-    """A file that is gone when it is closed. size: in bytes."""
+    """A temporary file that is deleted when closed. size: in bytes."""
 
     file: IO[bytes]
     size: int
@@ -37,35 +37,34 @@ class Download:
     media_type: str
 
     def reply(self) -> Response:
-        """It as an attachment, which says how long it is."""
+        """Returns the file as an attachment with its length."""
         response = send_file(self.file, self.media_type, as_attachment=True, download_name=self.name, conditional=False, etag=False)
         response.content_length = self.size
         return response
 
 
-def made(store: Store, survey_id: str, name: str, licence: str) -> Download:
-    """ALL, or the file of that name, of the records that are counted now, one at a time: respondents need the machine, too.
+def make(store: Store, survey_id: str, name: str, licence: str) -> Download:
+    """Makes the archive ALL, or one file, of the counted records. One at a time: respondents need the machine, too.
 
-    Raises UnavailableError where others are being made for longer than anybody waits, and what `_made` raises.
+    Raises:
+        UnavailableError: Other downloads take longer than WAIT.
+        EstimateError: The licence or the file is unknown, or the file cannot be made.
+        WithheldError: There are too few records to release.
+        OSError: The disk is full.
     """
     if not _TURN.acquire(timeout=WAIT):
         raise UnavailableError("others are downloading data just now: try again in a moment")
     try:
-        return _made(store, survey_id, name, licence)
+        return _make(store, survey_id, name, licence)
     finally:
         _TURN.release()
 
 
-def _made(store: Store, survey_id: str, name: str, licence: str) -> Download:
-    """The file.
-
-    Raises EstimateError for a licence or a file that there is none of, or one that cannot be made, with the reason; WithheldError where
-    there are too few records to show anything of them; what the store raises; OSError where there is no room.
-    """
+def _make(store: Store, survey_id: str, name: str, licence: str) -> Download:
     survey = store.surveys.published(survey_id).survey
     rows = rows_of(store, survey)
     sizes: dict[Part, int] = {}
-    file = tempfile.NamedTemporaryFile(prefix="deniable-bundle-")  # noqa: SIM115 - whoever sends it closes it
+    file = tempfile.NamedTemporaryFile(prefix="deniable-bundle-")  # noqa: SIM115 - closed by the sender
     try:
         with tempfile.TemporaryFile(prefix="deniable-bundle-") as packed:
             for part, chunks in rows.read(in_order(dict.fromkeys(rows.parts, 1), survey)):
@@ -85,7 +84,7 @@ def _made(store: Store, survey_id: str, name: str, licence: str) -> Download:
 
 
 def _write(bundle: Bundle, name: str, file: IO[bytes]) -> str:
-    """Writes it, and gives its media type."""
+    """Writes a file of the bundle and returns its media type."""
     if name == ALL:
         bundle.write_zip(file)
         return "application/zip"

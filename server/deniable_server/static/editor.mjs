@@ -1,28 +1,28 @@
 /**
- * The editor at once: each button and each change is sent as the form would send it, and the server's page put in place of this one,
- * as little of it as has changed. Without this script every button loads the page.
+ * Autosave in the editor: sends each change as the form would, and replaces only the parts of the page that changed.
+ * Without this script every button loads the page.
  */
 
-const WHOLE = ["add", "remove", "copy", "move", "up", "down", "condition", "uncondition", "language", "unlanguage", "propose"]; // what changes which fields there are
+const WHOLE = ["add", "remove", "copy", "move", "up", "down", "condition", "uncondition", "language", "unlanguage", "propose"]; // actions that add, remove or move fields
 let turn = Promise.resolve();
-let refused = false; // what was sent last: whoever was logged out and is back needs another token
-let checks = 0; // that wait: the last one says what all of them would
+let refused = false; // the last request failed: after a new login the form needs another token
+let checks = 0; // waiting checks: only the last one is sent
 
 const form = () => document.getElementById("editor");
 
-/** The page that the server gives for what is sent, or where nothing is. */
+/** Returns the server's page after a POST of `sent`, or a GET without it. */
 function page(sent) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(sent ? "POST" : "GET", form().action.replace(/#.*/, ""));
-    request.responseType = "document"; // a page that runs no script, and no text that could become one
+    request.responseType = "document"; // a document that runs no script
     request.onload = () => resolve(request);
     request.onerror = reject;
     request.send(sent);
   });
 }
 
-/** Sends what stands in the form, after what was sent before. pressed: a button's value, or "" where a field was changed. */
+/** Sends the form after earlier requests. pressed: a button's value, or "" for a changed field. */
 function send(pressed, whole) {
   const check = !pressed && !whole;
   checks += check;
@@ -32,10 +32,10 @@ function send(pressed, whole) {
     const focused = document.activeElement;
     const sent = new URLSearchParams(new FormData(form()));
     if (pressed) sent.set("do", pressed);
-    form().inert = Boolean(pressed); // which fields there are changes: nobody can type into one that goes
+    form().inert = Boolean(pressed); // the fields may change: no typing into one that disappears
     const request = await page(sent).catch(() => undefined);
     form().inert = false;
-    if (pressed) focused.focus({ preventScroll: true }); // what is inert loses it
+    if (pressed) focused.focus({ preventScroll: true }); // an inert element loses the focus
     const made = request?.response?.getElementById("editor");
     refused = !made;
     if (loggedOut(request)) sayLogIn(request.responseURL);
@@ -49,16 +49,16 @@ function send(pressed, whole) {
   }).catch(() => say());
 }
 
-/** The token that the server wants by now beside what is sent, where it gives one. */
+/** Takes a new CSRF token from the server. */
 async function takeToken() {
   const fresh = (await page().catch(() => undefined))?.response?.querySelector("#editor [name=csrf_token]");
   if (fresh) form().elements.csrf_token.value = fresh.value;
 }
 
-/** Whether the server has led to its door in place of an answer. */
+/** Returns whether the server has redirected to the login page. */
 const loggedOut = (request) => Boolean(request?.responseURL) && new URL(request.responseURL).pathname === "/login";
 
-/** Puts the server's form in the place of this one, with what was typed since, and goes on where it says, or where one was. */
+/** Replaces the form with the server's, keeps text typed since, and restores the focus. */
 function replace(made, sent) {
   const before = document.activeElement?.id;
   const typed = sent.has("do") ? [] : [...form().elements].filter((field) => field.id && valueOf(field) !== (sent.get(field.name) ?? ""));
@@ -73,23 +73,23 @@ function replace(made, sent) {
   if (typed.length) send("", true);
 }
 
-/** The parts that somebody has unfolded: each by the place that it is in and its name. */
+/** Returns the folds by their section and name. */
 const unfolded = (among) => new Map([...among.querySelectorAll("details")].map((one) => [`${one.closest("[id]").id} ${one.firstElementChild.textContent}`, one]));
 
-/** Tells those who do not see it that what they typed is kept, and what that makes of the plan; what is to be mended is an alert. */
+/** Announces to screen readers that the draft is saved, with the precision; errors are alerts of their own. */
 function sayKept() {
   const plan = form().querySelector("#outlook strong")?.textContent;
-  const [said, told] = [document.getElementById("said"), plan ? `Saved. ${plan}` : ""];
-  if (said.textContent !== told) said.textContent = told;
+  const [status, message] = [document.getElementById("saved"), plan ? `Saved. ${plan}` : ""];
+  if (status.textContent !== message) status.textContent = message;
 }
 
-/** What a field would be sent as; buttons and what is hidden from people count as sent. */
+/** Returns the value that a field would be sent with; buttons and hidden fields count as sent. */
 function valueOf(field) {
   if (field.type === "checkbox") return field.checked ? field.value : "";
   return ["submit", "button", "hidden", "fieldset"].includes(field.type) ? (new FormData(form()).get(field.name) ?? "") : field.value.replaceAll("\r\n", "\n");
 }
 
-/** Only what is said about the fields; what stands in them stays, as somebody may be typing. */
+/** Replaces messages and previews only; the fields keep their text, because a person may be typing. */
 function renew(made) {
   for (const live of made.querySelectorAll("[data-live]")) {
     const there = document.getElementById(live.id);
@@ -103,26 +103,26 @@ function renew(made) {
   }
 }
 
-/** Tells a new frame how far the old one was scrolled. */
+/** Passes the scroll position of the old frame to the new one. */
 function keepPlace(before, next) {
   if (before && next) next.name = before.contentDocument?.body?.scrollTop ?? "";
 }
 
 function say(request) {
-  alarm(`Not saved: ${request?.response?.querySelector("main p")?.textContent ?? "the server could not be reached."} What you typed is still here.`);
+  alarm(`Not saved: ${request?.response?.querySelector("main p")?.textContent ?? "the server could not be reached."} Your text is still here.`);
 }
 
 function sayLogIn(door) {
   const link = Object.assign(document.createElement("a"), { href: door, target: "_blank", rel: "noopener", textContent: "Log in in another window" });
-  alarm("You are logged out, and this is not saved yet. What you typed is still here. ", link, ", come back, and go on: it is saved with your next change.");
+  alarm("You are logged out, and your text is not saved yet. It is still here. ", link, ", then come back: it is saved with your next change.");
 }
 
 function alarm(...words) {
-  const told = document.createElement("p");
-  told.className = "problem";
-  told.setAttribute("role", "alert");
-  told.append(...words);
-  document.getElementById("told").replaceChildren(told);
+  const problem = document.createElement("p");
+  problem.className = "problem";
+  problem.setAttribute("role", "alert");
+  problem.append(...words);
+  document.getElementById("problems").replaceChildren(problem);
 }
 
 document.addEventListener("submit", (event) => {
@@ -137,7 +137,7 @@ document.addEventListener("change", (event) => {
   send("", "whole" in event.target.dataset);
 });
 
-/** Dragging by the handle: a question takes the place of the one that it is let go on. */
+/** Drag and drop by the handle: a question takes the place of the one under it. */
 let dragged;
 document.addEventListener("pointerdown", (event) => {
   const card = event.target.closest(".handle")?.closest("[data-question]");

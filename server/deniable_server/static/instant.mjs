@@ -1,16 +1,16 @@
 /**
- * Controls that show at once what is chosen: what the server's page says takes the place of what stands here, the focus stays, and the
- * address says what is shown. Without this script there is a button.
+ * Controls that take effect at once: replaces the page's content with the server's, keeps the focus and updates the address.
+ * Without this script there is a button.
  */
 
 const FORM = "form[data-instant]";
-let asked; // the page that was asked for last
+let latest; // the last request
 
-/** The page of an address: a document that runs no script. */
+/** Returns the page of an address: a document that runs no script. */
 function page(address) {
-  asked?.abort();
+  latest?.abort();
   return new Promise((resolve, reject) => {
-    const request = (asked = new XMLHttpRequest());
+    const request = (latest = new XMLHttpRequest());
     request.open("GET", address);
     request.responseType = "document";
     request.onload = () => resolve(request.response);
@@ -19,7 +19,7 @@ function page(address) {
   });
 }
 
-/** Where the controls fold, or some of them. */
+/** Returns the fold of the controls. */
 const folding = (form) => form.closest("details") ?? form.querySelector("details");
 
 async function show(form, field) {

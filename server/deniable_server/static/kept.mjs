@@ -1,10 +1,10 @@
-/** The text of a draft that was sent stays in this tab until the server has it: whoever was logged out finds it again after the login. */
+/** Recovery of a draft's source: the text stays in this tab until the server has it, also across a login. */
 
 const field = document.getElementById("source");
 const PREFIX = "source ";
 const key = `${PREFIX}${location.pathname} ${field.form.elements.revision.value}`;
 
-/** What was sent from here for the revision that the page was made from, if anything; whatever else was sent has arrived, or is for another. */
+/** Returns the text sent for this page's revision, if any, and forgets all others: they have arrived or belong to other revisions. */
 function taken() {
   const text = sessionStorage.getItem(key);
   for (const each of Object.keys(sessionStorage)) if (each.startsWith(PREFIX)) sessionStorage.removeItem(each);
@@ -19,5 +19,5 @@ try {
   }
   field.form.addEventListener("submit", () => sessionStorage.setItem(key, field.value));
 } catch {
-  // Storage is blocked: nothing is kept, and nothing else is different.
+  // Storage is blocked: there is no recovery.
 }

@@ -1,7 +1,6 @@
 /**
- * A survey to be tried: the respondents' script as it is released, with a network and a storage in their place of which
- * nothing leaves this frame. Whatever the script asks for but the definition, this answers itself; what it keeps is forgotten
- * with the page. If anything of it cannot be put in place, the script is not started.
+ * Preview of a survey: runs the released respondents' script with a stub network and an in-memory storage, so nothing leaves
+ * this frame. Only the request for the definition is passed on. If a stub cannot be installed, the script is not started.
  */
 
 const script = document.querySelector("script[data-definition]");
@@ -9,7 +8,7 @@ const main = document.querySelector("main");
 const own = `/api/v1/surveys/${main.dataset.survey}`;
 const network = globalThis.fetch.bind(globalThis);
 
-/** What the script keeps on a device: in memory, and enumerable as the browser's storage is. */
+/** In-memory storage, enumerable like the browser's. */
 class Memory {
   static #methods = {
     getItem: (kept) => (key) => (Object.hasOwn(kept, key) ? kept[key] : null),
@@ -24,7 +23,7 @@ class Memory {
   }
 }
 
-/** Answers what the script sends as the server would that keeps it; nothing is passed on but the question for the definition. */
+/** Stub of fetch: answers as the server would, and passes on only the request for the definition. */
 async function answered(address, { method = "GET" } = {}) {
   const { pathname, origin } = new URL(address, location.href);
   if (origin !== location.origin) throw new TypeError("a preview asks nobody else");
@@ -40,15 +39,15 @@ Object.defineProperty(globalThis, "localStorage", { value: new Memory(), configu
 Object.defineProperty(globalThis, "fetch", { value: answered, configurable: false });
 Object.defineProperty(navigator, "sendBeacon", { value: () => false, configurable: false });
 
-/** Pages about a survey that is published are not there for one that is tried. */
+/** Blocks links to pages that only published surveys have. */
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   if (link && new URL(link.href).pathname.startsWith("/s/")) event.preventDefault();
 });
 
 /**
- * Beside the fields of a draft the questions are what is looked at: once they can be asked for, they are, at the place where somebody
- * was; and nothing takes the focus from who is typing in the fields, until the frame is touched.
+ * Beside the form of a draft, goes on to the questions at the earlier scroll position, and takes no focus from a person who types
+ * in the form until the frame is touched.
  */
 function beside() {
   history.replaceState(null, "", location.pathname + location.hash); // the script takes no address with more than a language behind its ?
@@ -62,7 +61,7 @@ function beside() {
   once("questions", () => document.body.scrollTo(0, Number(window.name)));
 }
 
-/** Calls `action` when this step is shown first. */
+/** Calls `action` when this step is first shown. */
 function once(id, action) {
   const step = document.getElementById(id);
   const observer = new MutationObserver(() => {

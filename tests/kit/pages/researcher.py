@@ -84,7 +84,7 @@ class Researcher(Writer):
         self.driver.get(f"{self.server.url}/manage/account/second-factor")
         patient(self.driver).until(lambda d: d.find_element(By.ID, "name").is_displayed())
         self.fill(name="This computer", passkey_current=PASSWORD)
-        self.click("Make a passkey", "Recovery codes")
+        self.click("Add passkey", "Recovery codes")
         return [code.text for code in self.driver.find_elements(By.CSS_SELECTOR, ".card code")]
 
     def says_the_password(self) -> None:

@@ -109,7 +109,7 @@ class Writer:
         try:
             wait_for(written, "the draft is what was typed")
         except AssertionError as error:
-            told = self.driver.execute_script("return document.getElementById('told').innerText")
+            told = self.driver.execute_script("return document.getElementById('problems').innerText")
             raise AssertionError(f"{error}; the page says {told!r}, kept is:\n{self.draft(path).text}") from None
 
     def order(self) -> list[str]:

@@ -89,10 +89,10 @@ def test_an_owner_revokes_keys_of_the_survey_alone(eve: FlaskClient, store: Stor
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"name": "", "scopes": ["submit"]}, "Give the key a name"),
-        ({"name": "lab"}, "Say what the key is for"),
+        ({"name": "", "scopes": ["submit"]}, "Enter a name"),
+        ({"name": "lab"}, "Choose at least one scope"),
         ({"name": "lab", "scopes": ["manage everything"]}, "not a valid choice"),
-        ({"name": "taken", "scopes": ["submit"]}, "Another key of this server has this name"),
+        ({"name": "taken", "scopes": ["submit"]}, "Another key has this name"),
         ({"name": "a\u202eb", "scopes": ["submit"]}, "printable"),
     ],
 )

@@ -46,8 +46,8 @@ def test_a_webhook_is_made_shown_and_removed_on_its_page(ada: FlaskClient, store
 
 def test_a_mistake_is_told_and_what_was_written_stays(ada: FlaskClient, store: Store) -> None:
     mistakes: list[tuple[dict[str, object], str]] = [
-        ({}, "Give the address."),
-        ({"url": URL}, "Say what it is told."),
+        ({}, "Enter the address."),
+        ({"url": URL}, "Choose at least one event."),
         ({"url": "http://example.org", "events": ["survey.closed"]}, "The address must begin with https://"),
         ({"url": "<script>", "events": ["survey.closed"]}, "The address must be an address"),
     ]

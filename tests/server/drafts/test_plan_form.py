@@ -84,12 +84,12 @@ def test_every_mistake_is_told_at_once_beside_its_field_and_what_was_typed_stays
     assert (reply.status_code, said(reply.text)) == (
         400,
         {
-            "second": "The two groups together have at most the 10 people who answer.",
-            "clusters": "Enter a number of clusters from 2 to the 10 people who answer.",
+            "second": "The two groups together must have at most 10 people.",
+            "clusters": "Enter a number of clusters from 2 to 10.",
             "rho": "Enter a number from 0 to 1, such as 0.05.",
             "predictor": "Choose another question than the outcome.",
             "without": "Enter a number above 0 and below 1, such as 0.05.",
-            "having": "Fill this in, too: it belongs to the others here.",
+            "having": "Fill this in, too.",
         },
     )
     for name in ("n", "first", "second", "clusters", "rho", "without"):
@@ -102,7 +102,7 @@ def test_every_mistake_is_told_at_once_beside_its_field_and_what_was_typed_stays
     [
         ({"second": "5"}, "first", "Fill this in, too"),
         ({"clusters": "5"}, "rho", "Fill this in, too"),
-        ({"clusters": "1", "rho": "0.1"}, "clusters", "from 2 to the 1,000 people"),
+        ({"clusters": "1", "rho": "0.1"}, "clusters", "from 2 to 1,000"),
         ({"first": "1.5", "second": "5"}, "first", "whole number of people"),
         ({"rho": "nan", "clusters": "5"}, "rho", "from 0 to 1"),
         ({**SLOPE, "with_it": "0,45"}, "with_it", "above 0 and below 1"),

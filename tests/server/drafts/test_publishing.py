@@ -69,7 +69,7 @@ def test_what_was_changed_since_it_was_asked_about_is_asked_about_again(ada: Fla
     sent = filled(ada.get(path).text, "publishing")
     store.drafts.save(draft.id, OWN.replace("ln 9", "ln 27"), draft.revision)
     page = ada.post(path, data=sent)
-    assert (page.status_code, "was changed meanwhile" in page.text, "3.296" in page.text, ids(store)) == (409, True, True, ["study"])
+    assert (page.status_code, "The draft has changed" in page.text, "3.296" in page.text, ids(store)) == (409, True, True, ["study"])
     store.drafts.save(draft.id, "title: nothing more", store.drafts.draft(draft.id).revision)
     for reply in (ada.get(path), ada.post(path, data=filled(page.text, "publishing"))):
         assert (reply.status_code, reply.headers["Location"], ids(store)) == (302, f"/manage/drafts/{draft.id}", ["study"])
@@ -90,8 +90,8 @@ def test_sample_text_is_named_with_its_field(ada: FlaskClient, store: Store) -> 
     page = ada.get(f"/manage/drafts/{draft.id}/publish").text
     found = re.findall(r'<li><a href="[^"#]*#([^"]+)">([^<]+)</a>: <q>([^<]+)</q>', page)
     assert found == [
-        ("about", "Who asks, and why", "Who asks, why, and whom to contact"),
-        ("languages-0-about", "Who asks, and why, de", "your name and institution"),
+        ("about", "Introduction: who you are and why you ask", "Who asks, why, and whom to contact"),
+        ("languages-0-about", "Introduction: who you are and why you ask, de", "your name and institution"),
     ]
 
 
@@ -111,7 +111,7 @@ def test_what_a_language_lacks_is_listed_where_one_edits_and_where_one_publishes
     draft = store.drafts.begin("ada", HALF)
     text = ada.get(f"/manage/drafts/{draft.id}{page}").text
     listed = re.findall(
-        r'<li>([^<]*)(?: <a href="([^"]*)">First missing text</a>)?</li>', text.partition("every language:")[2].partition("</ul>")[0]
+        r'<li>([^<]*)(?: <a href="([^"]*)">Go to the first</a>)?</li>', text.partition("translations are missing:")[2].partition("</ul>")[0]
     )
     assert [unescape(sentence).strip() for sentence, _ in listed] == LACKING
     back = back.replace("ID", draft.id)
@@ -138,7 +138,7 @@ def test_a_language_without_texts_is_named_in_words_of_the_page_beside_its_first
     draft = store.drafts.begin("ada", OWN + "translations: {de: {}}\n")
     page = ada.get(f"/manage/drafts/{draft.id}").text
     assert "must be a mapping" not in page
-    words = "write one, here or at a question, or remove the language"
+    words = "write one here or at a question, or remove the language"
     assert f'<a href="#languages-0-title">In another language: Title</a>: has no text in this language yet: {words}' in page
 
 
@@ -150,7 +150,8 @@ def test_a_topic_that_nobody_has_changed_is_known_for_one(topic: Topic) -> None:
 def test_the_command_line_names_sample_text_too_and_asks_whoever_is_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, file = tmp_path / "deniable.db", tmp_path / "survey.yaml"
     file.write_text(EXAMPLE)
-    said = "Sample text is still in it. Respondents would read:\n  Who asks, and why: Who asks, why, and whom to contact\n"
+    label = "Introduction: who you are and why you ask"
+    said = f"Sample text is still in it. Respondents would read:\n  {label}: Who asks, why, and whom to contact\n"
 
     def published(*words: str, answer: str = "", terminal: bool = True) -> tuple[int, bool, bool]:
         """The status, whether sample text was told, and whether there is a survey afterwards."""

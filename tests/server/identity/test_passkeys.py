@@ -70,7 +70,7 @@ def test_who_has_a_passkey_alone_gets_in_by_recovery_codes_once_each(app: Flask,
     assert len(codes) == 10
     for code, status in ((codes[0], 302), (codes[0], 401), ("123456", 401), (codes[1], 302)):
         client, page = half_way(app)
-        assert "If you cannot use your passkey, a recovery code:" in page.text
+        assert "If you cannot use your passkey, enter a recovery code." in page.text
         assert "app shows" not in page.text
         assert client.post("/login/code", data={"csrf_token": token(page), "code": code}).status_code == status
     assert store.factors.recovery_left("ada") == 8
@@ -177,7 +177,7 @@ def test_what_is_no_answer_is_refused_and_nothing_fails(app: Flask, device: Devi
     assert show(client, page, junk) == 401
     own = logged_in(app)
     reply = add(own, device, credential=junk)
-    assert (reply.status_code, "gave no passkey" in reply.text) == (422, True)
+    assert (reply.status_code, "sent no valid passkey" in reply.text) == (422, True)
 
 
 def test_every_field_of_an_answer_matters(app: Flask, device: Device) -> None:
@@ -199,7 +199,7 @@ def test_nothing_is_added_without_the_password_or_for_another_page(app: Flask, l
     for device, fields, told in (
         (Device(ORIGIN), {"current": "wrong wrong wrong"}, "not your password"),
         (Device(ORIGIN), {"name": ""}, "Give the passkey a name"),
-        (Device("https://evil.test"), {}, "gave no passkey"),
+        (Device("https://evil.test"), {}, "sent no valid passkey"),
     ):
         reply = add(client, device, **fields)
         assert (reply.status_code, told in reply.text) == (422, True)

@@ -246,7 +246,7 @@ def test_an_owner_gives_changes_and_takes_roles(app: Flask, hers: FlaskClient, l
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"user": "nobody", "role": "viewer"}, "Nobody on this server has this name"),
+        ({"user": "nobody", "role": "viewer"}, "There is no account with this name"),
         ({"user": "eve", "role": "viewer"}, "The account is the survey's only owner"),
         ({"user": "eve", "role": "none", "sure": "1"}, "The account is the survey's only owner"),
         ({"user": "bob", "role": "boss"}, "Not a valid choice"),

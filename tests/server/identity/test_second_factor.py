@@ -119,7 +119,7 @@ def test_a_code_is_taken_once(app: Flask, clock: Clock, recovery: list[str]) -> 
     used = code(clock)
     assert enter(app.test_client(), used).status_code == 302
     again = enter(app.test_client(), used)
-    assert (again.status_code, "was used before" in again.text) == (401, True)
+    assert (again.status_code, "was already used" in again.text) == (401, True)
     assert enter(app.test_client(), code(clock, -1)).status_code == 401  # an earlier one that nobody used
     assert enter(app.test_client(), code(clock, 1)).status_code == 302
 
@@ -195,9 +195,9 @@ def test_a_password_is_no_way_around_it_for_programs(app: Flask, clock: Clock, r
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"code": "000000"}, "not the code that the app shows"),
+        ({"code": "000000"}, "The code is wrong"),
         ({"current": "wrong wrong wrong"}, "not your password"),
-        ({"secret": "GEZDGNBV"}, "Begin again"),
+        ({"secret": "GEZDGNBV"}, "Start again"),
         ({"code": ""}, "Enter the code"),
     ],
 )

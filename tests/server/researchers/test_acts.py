@@ -40,16 +40,16 @@ ACTS: list[tuple[str, dict[str, str], str]] = [
     (f"{STUDY}/pause", {}, "The survey is paused."),
     (f"{STUDY}/pause", {"end": "1"}, "The survey is open again."),
     (f"{STUDY}/members", {"user": "eve", "role": "analyst"}, "eve is an analyst now."),
-    (f"{STUDY}/members", {"user": "eve", "role": "none", "sure": "1"}, "eve has no role in this survey any more."),
+    (f"{STUDY}/members", {"user": "eve", "role": "none", "sure": "1"}, "eve no longer has a role in this survey."),
     (f"{STUDY}/settings", {"points": "5", "least": "7"}, "Saved."),
-    (f"{STUDY}/archive", {}, "Nothing was changed: close the survey before you archive it."),
+    (f"{STUDY}/archive", {}, "Nothing was changed: close the survey first."),
     (f"{STUDY}/keys/revoke", {"name": "lab", "sure": "1"}, "The key lab no longer works."),
     (f"{STUDY}/webhooks/remove", {"id": "none", "sure": "1"}, "The webhook is removed."),
-    ("/manage/people", {"act": "operator", "name": "eve"}, "eve is an operator now."),
-    ("/manage/people", {"act": "researcher", "name": "eve"}, "eve is no operator any more."),
+    ("/manage/people", {"act": "operator", "name": "eve"}, "eve is now an operator."),
+    ("/manage/people", {"act": "researcher", "name": "eve"}, "eve is now a researcher."),
     ("/manage/people", {"act": "disable", "name": "eve"}, "eve is disabled and logged out."),
     ("/manage/people", {"act": "enable", "name": "eve"}, "eve can log in again."),
-    ("/manage/people", {"act": "password only", "name": "eve", "sure": "1"}, "eve logs in with the password alone now."),
+    ("/manage/people", {"act": "password only", "name": "eve", "sure": "1"}, "eve now logs in with the password alone."),
     ("/manage/people", {"act": "remove", "name": "eve", "sure": "1"}, "eve is removed."),
     ("/manage/people/links/end", {"link": "00"}, "The link no longer works."),
     (f"{STUDY}/close", {}, "The survey is closed."),
@@ -99,8 +99,8 @@ def test_no_act_leads_to_another_page_without_a_word(app: Flask) -> None:
         (f"{STUDY}/members", {"user": "eve", "role": "none"}, "Remove eve from this survey?"),
         (f"{STUDY}/keys/revoke", {"name": "lab"}, "Revoke the key lab?"),
         (f"{STUDY}/webhooks/remove", {"id": "none"}, "Remove the webhook?"),
-        ("/manage/people", {"act": "remove", "name": "eve"}, "Remove eve for good?"),
-        ("/manage/people", {"act": "password only", "name": "eve"}, "Take the second factor of eve away?"),
+        ("/manage/people", {"act": "remove", "name": "eve"}, "Remove eve?"),
+        ("/manage/people", {"act": "password only", "name": "eve"}, "Remove the second factor of eve?"),
     ],
 )
 def test_removing_asks_first_and_carries_on_with_what_was_sent(
@@ -131,7 +131,7 @@ def test_a_sheet_of_codes_that_is_loaded_again_makes_no_codes(ada: FlaskClient, 
     first = ada.post(page, data=form)
     assert first.text.count("type the code") == 6
     again = ada.post(page, data=form)
-    assert (again.status_code, "These codes were made already" in again.text) == (409, True)
+    assert (again.status_code, "Codes already made" in again.text) == (409, True)
     assert store.access.invitations("invited")[0] == 6
     assert ada.post(page, data={**form, "once": once(ada.get(page).text)}).status_code == 200
     assert store.access.invitations("invited")[0] == 12

@@ -32,7 +32,7 @@ from deniable_server.researchers import models
 from deniable_server.researchers.crosstabs import cross_of
 from deniable_server.researchers.models import fit_of
 from deniable_server.results import analysis, model_fits
-from deniable_server.results.model_fits import Model, fitted
+from deniable_server.results.model_fits import Model, fit_model
 from deniable_server.store import open_store
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store
@@ -118,11 +118,11 @@ def test_every_cell_is_the_librarys_with_its_interval(store: Store, reports: dic
 
 def test_the_page_says_whether_they_are_associated_and_how_strongly(ada: FlaskClient) -> None:
     page = ada.get(f"{PAGE}/crosstab?rows=smokes&columns=party")
-    assert "chance alone would set them this far apart, or further, in fewer than 0.1% of such surveys" in text_of(page)
+    assert "a link this strong would appear by chance in fewer than 0.1% of surveys" in text_of(page)
     assert re.search(r"Cramér's V is 0\.\d\d, between 0\.\d\d and 0\.\d\d", text_of(page))
     assert "<b>" not in page.text
     assert page.text.count('<td role="cell"') == 6
-    told = "The files have each cell's share of everybody."
+    told = "The files give each cell's share of all people."
     assert told in text_of(page)
     assert told not in text_of(ada.get(f"{PAGE}/crosstab?rows=smokes&columns=party&percent=all")), "as the page has them, too"
 
@@ -167,7 +167,7 @@ def test_odds_ratios_are_the_librarys_and_stand_beside_those_of_records_taken_at
     own = analyse(SURVEY, b"".join(reports.values())).regress("smokes ~ party")
     found = fit_of(store, "built", MultiDict([("outcome", "smokes"), ("predictor", "party")]))
     assert found is not None
-    assert found.fit.found == own.to_dict()
+    assert found.fit.regression == own.to_dict()
     assert [line.value for line in found.lines] == pytest.approx(np.exp(own.params.iloc[1:]).tolist(), rel=1e-12)
     (green, blue) = found.lines
     for line in (green, blue):
@@ -189,7 +189,7 @@ def test_a_mean_is_modelled_by_slopes_and_an_item_of_a_multiple_choice_can_predi
     found = fit_of(store, "built", options)
     assert found is not None
     own = analyse(SURVEY, reports["South"]).regress("hours ~ `used[tea]`", model="linear", scored=["hours"])
-    assert found.fit.found == own.to_dict()
+    assert found.fit.regression == own.to_dict()
     assert not found.odds
 
 
@@ -254,8 +254,8 @@ def test_what_is_no_name_in_a_formula_is_not_computed_wherever_it_comes_from(hos
     """The control is the library, whose formulas are their writer's own and may call functions."""
     formula = f"smokes ~ `{hostile.items[2].id}`"
     for one in (formula, "smokes ~ I(smokes)", "smokes ~ {1 + 1}", "smokes ~ log(smokes)"):
-        with pytest.raises(EstimateError, match="a formula of this page is made of questions alone"):
-            fitted(hostile, records(hostile), Model(one))
+        with pytest.raises(EstimateError, match="a formula on this page must have only questions"):
+            fit_model(hostile, records(hostile), Model(one))
     assert not (tmp_path / "called").exists()
     with contextlib.suppress(EstimateError):  # what it comes to does not matter
         analyse(hostile, records(hostile)).regress(formula)
@@ -271,9 +271,9 @@ def test_any_other_option_of_a_multiple_choice_can_predict_and_be_the_outcome(ho
         found = fit_of(store, "hostile", MultiDict([("outcome", outcome), ("predictor", predictor)]))
         assert found is not None
         left, right = (name if name == "smokes" else f"`{name}`" for name in (outcome, predictor))
-        assert found.fit.found == analyse(hostile, raw).regress(f"{left} ~ {right}").to_dict()
+        assert found.fit.regression == analyse(hostile, raw).regress(f"{left} ~ {right}").to_dict()
         page = html.unescape(ada.get("/manage/surveys/hostile/model", query_string={"outcome": outcome, "predictor": predictor}).text)
-        command = page.split("The same by command: <code>")[1].split("</code>")[0]
+        command = page.split("On the command line: <code>")[1].split("</code>")[0]
         assert shlex.split(command)[5] == f"{left} ~ {right}", "a shell reads what was meant"
 
 
@@ -303,11 +303,11 @@ def test_a_model_that_a_busy_server_cannot_compute_is_ended_and_the_next_one_is_
 ) -> None:
     monkeypatch.setattr(model_fits, "_LONGEST", 0.5)
     begun = time.monotonic()
-    with pytest.raises(EstimateError, match="this server has too much else to do"):
-        fitted(SURVEY, reports["North"], Model("smokes ~ party"))
+    with pytest.raises(EstimateError, match="this server is too busy"):
+        fit_model(SURVEY, reports["North"], Model("smokes ~ party"))
     assert time.monotonic() - begun < 30
     monkeypatch.setattr(model_fits, "_LONGEST", PATIENCE)
-    assert fitted(SURVEY, reports["North"], Model("smokes ~ party")).nobs == 1500
+    assert fit_model(SURVEY, reports["North"], Model("smokes ~ party")).nobs == 1500
 
 
 def test_a_model_that_takes_too_much_computing_says_so(reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -317,13 +317,13 @@ def test_a_model_that_takes_too_much_computing_says_so(reports: dict[str, bytes]
     spent.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(spent))
     with pytest.raises(EstimateError, match="takes longer than the 15 seconds"):
-        fitted(SURVEY, reports["North"], Model("smokes ~ party"))
+        fit_model(SURVEY, reports["North"], Model("smokes ~ party"))
 
 
 def test_one_model_is_computed_at_a_time(reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_fits, "_WAIT", 0.01)
     with model_fits._TURN, pytest.raises(EstimateError, match="another model is being computed"):
-        fitted(SURVEY, reports["North"], Model("smokes ~ party"))
+        fit_model(SURVEY, reports["North"], Model("smokes ~ party"))
 
 
 def test_before_anybody_has_answered_the_builders_say_so_and_blame_no_choice(store: Store, ada: FlaskClient) -> None:

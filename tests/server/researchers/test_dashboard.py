@@ -57,7 +57,7 @@ def listed(client: FlaskClient, asked: str = "") -> list[str]:
 
 def said(client: FlaskClient, asked: str = "") -> str:
     """What stands above the table."""
-    found = re.findall(r'<p class="found">(.+?)</p>', client.get(f"/manage{asked}").text, re.DOTALL)
+    found = re.findall(r'<p class="matches">(.+?)</p>', client.get(f"/manage{asked}").text, re.DOTALL)
     return html.unescape(" ".join(re.sub(r"<[^>]+>", "", found[0]).split()))
 
 
@@ -160,7 +160,7 @@ def test_surveys_in_which_one_has_no_role_are_neither_found_nor_counted(
     eve = logged_in(app, "eve")
     for title in ("Hers", "Also hers", "Another"):
         publish(title)
-    assert "Write the first one" in eve.get("/manage?search=hers").text
+    assert "Write a survey" in eve.get("/manage?search=hers").text
     store.roles.grant("hers", "eve", Role.VIEWER)
     store.roles.grant("also-hers", "eve", Role.VIEWER)
     assert listed(eve, "?search=a") == ["Also hers"]

@@ -69,7 +69,7 @@ def test_what_cannot_be_made_is_no_link_and_says_why(ada: FlaskClient, sent: int
     monkeypatch.setattr("deniable.bundle.workbook.MOST_ROWS", 3999)
     page = ada.get(PAGE).text
     assert "rows.xlsx" not in buttons(page)
-    assert "It is left out: a sheet holds at most 3,999 rows below its header, and there are 4,000 records." in page
+    assert "Not included: a sheet holds at most 3,999 rows below its header, and there are 4,000 records." in page
     assert "ows.xlsx is left out" in ada.get(f"{PAGE}/rows.xlsx").text
 
 
@@ -81,7 +81,7 @@ def test_what_the_server_has_no_package_for_is_no_link_and_no_command(
     monkeypatch.setitem(extras._PACKAGES, need, ("no_such_package",))
     page = ada.get(PAGE).text
     assert file not in buttons(page)
-    assert f"It is left out: the server lacks the extra {extra}." in page
+    assert f"Not included: the server lacks the extra {extra}." in page
     assert "pip" not in page
 
 
@@ -93,7 +93,7 @@ def test_the_page_counts_records_made_by_hand_apart(ada: FlaskClient, store: Sto
         raw = simulate(coins, {"stole": [0.5, 0.5]}, n=n).reports
         part = Part(mode=mode)  # type: ignore[arg-type]
         store.submissions.add("coins", Submission(bytes([i] * 16), coins.digest, n, raw, part.group, part.mode))
-    assert "30 records, and 4 made by hand" in ada.get("/manage/surveys/coins/data").text
+    assert "30 records, and 4 by coin toss" in ada.get("/manage/surveys/coins/data").text
 
 
 def test_a_survey_without_records_has_the_page_and_the_files(ada: FlaskClient) -> None:

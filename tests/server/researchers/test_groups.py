@@ -181,11 +181,11 @@ def test_what_was_made_by_hand_is_in_no_other_figure_and_is_shown_apart(
     assert counts == {"": (30, 3), "?group=Süd": (30, 2), "?by_hand=1": (3, 0)}
     assert results(client, "?by_hand=1&group=Süd")["n"] == 2
     page = ada.get("/manage/surveys/clinics").text
-    assert "3 more responses came from people who answered with real coins; they are not in these figures" in page
+    assert "3 more responses came from people who answered with real coins. They are not in these figures" in page
     assert "<dt>responses</dt><dd>30</dd>" in page
-    assert "<dt>responses made by hand</dt><dd>3</dd>" in ada.get("/manage/surveys/clinics?by_hand=1").text
-    assert re.search(r"counted\s+apart and are in no other figure", ada.get("/manage/surveys/clinics?by_hand=1").text)
-    assert "; 3 made by hand" in ada.get("/manage").text
+    assert "<dt>responses by coin toss</dt><dd>3</dd>" in ada.get("/manage/surveys/clinics?by_hand=1").text
+    assert re.search(r"counted\s+separately and are in no other figure", ada.get("/manage/surveys/clinics?by_hand=1").text)
+    assert "; 3 by coin toss" in ada.get("/manage").text
 
 
 def test_what_an_organisation_randomized_is_estimated_with_the_rest_and_said_apart(
@@ -197,7 +197,7 @@ def test_what_an_organisation_randomized_is_estimated_with_the_rest_and_said_apa
     found = results(client, "?group=Süd")
     assert (found["n"], found["n_organisation"], found["n_by_hand"]) == (42, 12, 10)
     assert (results(client, "?by_hand=1")["n"], results(client, "?by_hand=1")["n_organisation"]) == (10, 0)
-    assert "12 of these responses came from an organisation" in ada.get("/manage/surveys/clinics").text
+    assert "12 of these responses were randomized by an organisation" in ada.get("/manage/surveys/clinics").text
     assert "of these responses came from" not in ada.get("/manage/surveys/clinics?by_hand=1").text
     assert "12 of them randomized by an organisation" in Results.from_dict(found).to_table()
 
@@ -291,16 +291,14 @@ def test_estimates_of_few_people_are_shown_with_the_number_that_is_needed(send: 
         send(more, "Süd")
         page = ada.get("/manage/surveys/clinics?group=Süd").text
         assert "Estimates: Do you smoke?" in tables(page)
-        told = f"{figures.several(n, 'answer')} so far. With this much privacy, about {needed} are needed for 10 points either way in every"
+        told = f"{figures.several(n, 'response')} so far. At this level of privacy, you need about {needed} for ± 10 points in every"
         assert (told in page) == ("so far" in page) == (n < needed)
     assert "answers are needed in a group" not in ada.get("/manage/surveys/clinics/groups").text, (
         "one has enough, and nobody is in the others"
     )
     send(1, GROUPS[0])
     page = " ".join(re.sub("</?bdi>", "", ada.get("/manage/surveys/clinics/groups").text).split())
-    assert (
-        f"about {needed} answers are needed in a group for 10 points either way in every question. {html.escape(GROUPS[0])} has 1." in page
-    )
+    assert f"a group needs about {needed} responses for ± 10 points in every question. {html.escape(GROUPS[0])} has 1." in page
 
 
 def test_a_survey_without_groups_shows_none(ada: FlaskClient) -> None:
@@ -327,7 +325,7 @@ def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(send: C
     expected = [tuple(f"{100 * x:+.1f}".replace("-", "−") for x in (d.estimate, d.low, d.high)) for d in found.differences]
     assert shown == expected
     assert f"chi-squared {found.test.statistic:.2f}, 1 degree of freedom" in card
-    assert "with each figure stands its 90% interval" in page
+    assert "Its 90% interval is not corrected" in page
     shown_groups = tables(source)["Drink?, by group"]
     for group in GROUPS:
         own, said = analyse(CLINICS, tally_of(store, "clinics", group), confidence=0.9).results.rows[2], shown_groups[f"yes, {group}"]
@@ -342,7 +340,7 @@ def test_two_groups_are_compared_without_asking_and_an_empty_one_is_told(send: C
     assert "<bdi>North &amp; West</bdi> has no responses to this question yet" in page
     assert "There is nothing to compare" in page
     send(40, GROUPS[0])
-    assert "<bdi>Süd</bdi> less <bdi>North &amp; West</bdi>" in ada.get("/manage/surveys/clinics/groups").text
+    assert "<bdi>Süd</bdi> minus <bdi>North &amp; West</bdi>" in ada.get("/manage/surveys/clinics/groups").text
 
 
 @pytest.mark.parametrize(
@@ -415,7 +413,7 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         places = figures.decimals(apart - half, apart + half)
         assert difference == figures.signed(apart, apart - half, apart + half, places)
         card = mixed.split(f'id="q-{name}"')[1].split("</section>")[0]
-        assert "If the two means were alike" in card
+        assert "If the two means were equal" in card
         ends = (south.low, north.high) if apart > 0 else (south.high, north.low)
         reach = math.hypot(*(mean - (end or 0.0) for mean, end in zip((south.mean, north.mean), ends, strict=True)))
         assert reach == pytest.approx(half, rel=0.01)
@@ -424,9 +422,9 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         assert f"ε = {figures.epsilon(next(one for one in MIXED.questions if one.id == name).epsilon)}<" in card
         by_group = tables(card)[f"Mean by group: {text}"]
         assert by_group["North"]["Estimate"] == figures.mean(north)[0]
-        assert by_group["North"]["less North"] == "reference"
-        assert by_group["South"]["less North"].startswith(figures.rounded(apart, places, sign=True)[:3])
-        assert by_group["Nobody"] == {"Estimate": "–", "95% interval": "–", "n": "0", "less North": "–"}
+        assert by_group["North"]["Difference from North"] == "reference"
+        assert by_group["South"]["Difference from North"].startswith(figures.rounded(apart, places, sign=True)[:3])
+        assert by_group["Nobody"] == {"Estimate": "–", "95% interval": "–", "n": "0", "Difference from North": "–"}
 
 
 def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each_option(mixed: str, store: Store) -> None:
@@ -463,7 +461,7 @@ def corrected(store: Store, survey: Survey, item: str, reference: str, compariso
 
 def test_all_groups_are_set_against_one_with_intervals_corrected_for_the_number_of_differences(many: Store, ada: FlaskClient) -> None:
     page = html.unescape(ada.get("/manage/surveys/many/groups?first=Class 2&second=Class 1").text)
-    shown = {group: cells["less Class 2"] for group, cells in tables(page)["Question 3?, by group"].items()}
+    shown = {group: cells["Difference from Class 2"] for group, cells in tables(page)["Question 3?, by group"].items()}
     assert shown.pop("yes, Class 2") == "reference"
     expected = corrected(many, MANY, "q3", "Class 2", comparisons=8)
     assert shown == {f"yes, {group}": told for group, told in expected.items()}
@@ -471,12 +469,12 @@ def test_all_groups_are_set_against_one_with_intervals_corrected_for_the_number_
 
 
 def test_of_several_options_and_a_mean_all_differences_are_corrected_together(mixed: str, store: Store) -> None:
-    shown = tables(mixed)["Mood?, by group"]["bad, South"]["less North"]
+    shown = tables(mixed)["Mood?, by group"]["bad, South"]["Difference from North"]
     assert shown == corrected(store, MIXED, "mood", "North", comparisons=4)["South"], (
         "three options and the mean; nobody is in the third group"
     )
     assert (
-        tables(mixed)["Used?, by group"]["tea, South"]["less North"]
+        tables(mixed)["Used?, by group"]["tea, South"]["Difference from North"]
         == corrected(store, MIXED, "used[tea]", "North", comparisons=2)["South"]
     )
 
@@ -484,19 +482,19 @@ def test_of_several_options_and_a_mean_all_differences_are_corrected_together(mi
 def test_a_sentence_names_the_groups_whose_corrected_interval_has_no_0(mixed: str, many: Store, ada: FlaskClient) -> None:
     said = re.findall(r'id="q-(\w+)".*?<p class="said">(.*?)</p>', mixed, re.DOTALL)
     assert [(name, re.sub(r"<[^>]+>", "", words)) for name, words in said] == [
-        (name, "South differs from North.") for name in ("hours", "mood", "used")
+        (name, "South differs significantly from North.") for name in ("hours", "mood", "used")
     ]
     page = html.unescape(ada.get("/manage/surveys/many/groups").text)
     for card in cards_of(page):
         apart = [group for group, strong in re.findall(r"<bdi>(Class \d)</bdi></th>(.*?)</tr>", card, re.DOTALL) if "<strong>" in strong]
         (words,) = re.findall(r'<p class="said">(.*?)</p>', card, re.DOTALL)
         assert re.findall(r"<bdi>(.*?)</bdi>", words) == [*apart, "Class 0"]
-        assert ("No group is shown to differ" in words) == (not apart)
+        assert ("No group differs significantly" in words) == (not apart)
 
 
 def test_the_groups_page_says_once_that_many_pairs_find_differences_by_chance(mixed: str) -> None:
-    assert mixed.count("if you compare many pairs, one in twenty will look different by chance.") == 1
-    assert mixed.index("if you compare many pairs") < mixed.index('class="estimates differences"')
+    assert mixed.count("of many pairs, one in twenty\n    will look different by chance.") == 1
+    assert mixed.index("of many pairs") < mixed.index('class="estimates differences"')
     assert not re.search(r"\d\s%", mixed)
 
 
@@ -583,7 +581,7 @@ def test_a_question_is_on_its_page_with_the_choice_that_was_made(many: Store, ad
     assert '<input type="hidden" name="question" value="q10">' in page
     (link,) = {link.split("#")[0] for link in re.findall(r'<li><a href="([^"]*)" dir="auto">Question 7', page)}
     other = html.unescape(ada.get(link).text)
-    assert "<bdi>Class 8</bdi> less <bdi>Class 3</bdi>" in other
+    assert "<bdi>Class 8</bdi> minus <bdi>Class 3</bdi>" in other
     assert "80% interval" in other
     reply = ada.get("/manage/surveys/many/groups?question=nothing")
     assert (reply.status_code, "Question must be the id of one of the survey" in reply.text) == (400, True)

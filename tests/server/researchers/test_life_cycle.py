@@ -63,7 +63,7 @@ def text_of(reply: Any) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", reply.text.split("<main")[1])).split())
 
 
-# What is wanted.
+# Goals.
 
 
 def test_what_is_entered_is_kept_shown_again_and_taken_back(ada: FlaskClient, store: Store, survey: Survey) -> None:
@@ -335,7 +335,7 @@ def test_groups_with_too_few_are_not_among_those_that_are_compared(ada: FlaskCli
     page = ada.get("/manage/surveys/many/groups").text
     figures = page.split('aria-labelledby="q-q"')[1]
     assert ("North" in figures, "South" in figures, "Few" in figures, "Less" in figures) == (True, True, False, False)
-    assert "2 groups of 4 are left out: Few , Less ." in text_of(ada.get("/manage/surveys/many/groups"))
+    assert "2 groups of 4 are hidden: Few , Less ." in text_of(ada.get("/manage/surveys/many/groups"))
     assert "from 50 records on" in text_of(ada.get("/manage/surveys/many/groups?first=Few&second=North"))
 
 

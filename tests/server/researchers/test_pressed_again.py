@@ -39,11 +39,11 @@ def test_a_second_press_of_the_same_button_changes_nothing(ada: FlaskClient, sto
         path, data = sent_by(ada.get(SETTINGS).text, words)
         assert [ada.post(path, data=data).status_code for _ in range(2)] == [302, 302]
 
-    for words, paused in (("Pause", True), ("Go on", False)):
+    for words, paused in (("Pause", True), ("Resume", False)):
         twice(words)
         assert store.surveys.published("study").paused is paused
     twice("Close for good")
-    for words, archived in (("Archive", True), ("Take it out of the archive", False)):
+    for words, archived in (("Archive", True), ("Restore from archive", False)):
         twice(words)
         assert store.life.settings("study").archived is archived
 
@@ -55,7 +55,7 @@ def test_settings_that_another_window_has_saved_meanwhile_are_told_and_not_overw
     assert [ada.post(SETTINGS, data=other).status_code for _ in range(2)] == [302, 302]
     told = ada.post(SETTINGS, data={**first, "least": "9"})
     assert told.status_code == 409
-    assert "Last day for answers, in UTC: 2999-12-24" in told.text
+    assert "Last day for answers (UTC): 2999-12-24" in told.text
     assert store.life.settings("study") == Settings(close_on="2999-12-24")
     again = filled(told.text, "wanted-form")
     assert (again["least"], again["close_on"]) == ("9", "")
@@ -77,7 +77,7 @@ def test_what_is_pressed_after_the_login_has_ended_is_said_not_to_be_done(ada: F
     ada.delete_cookie("deniable")
     reply = ada.post(path, follow_redirects=True)
     assert (reply.status_code, reply.request.path) == (200, "/login")
-    assert "You are logged out, so what you sent was not read. Log in, and send it again." in reply.text
+    assert "You were logged out, so the form was not saved. Log in and send it again." in reply.text
     assert reply.request.args["next"] == page
     assert "was not read" not in ada.get("/manage/surveys/study", follow_redirects=True).text
 

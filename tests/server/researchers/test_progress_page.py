@@ -89,7 +89,7 @@ def test_the_page_says_how_precise_it_is_and_when_it_will_be_as_precise_as_was_w
     assert watched(store, "watched").words in page
     assert re.search(rf"points now; 5 at {needed:,} people, at this rate on \d+ December\.", page)
     assert "150 records counted" in page
-    assert "Randomized by an organisation for its people 50" in page
+    assert "Randomized by an organisation 50" in page
     assert "North 100 South 50" in page
     assert "30.0 a day in the last 14 days" in page
     assert "2026-12-05 30 2026-12-04 30" in page
@@ -115,8 +115,8 @@ def test_codes_that_are_spent_and_records_made_by_hand_stand_apart(store: Store,
             store.submissions.add("watched", Submission(os.urandom(16), survey.digest, 1, bit, mode=mode, invitation=code))
     page = main_of(ada)
     assert "2 records counted" in page, "three wait"
-    assert "Made by hand, with real coins 2, which are in no other figure" in page
-    assert "Codes spent 4 of 10" in page
+    assert "Randomized with real coins 2, in no other figure" in page
+    assert "Codes used 4 of 10" in page
 
 
 BASE = {"deniable": 1, "title": "Watched", "about": "Who asks, and why."}
@@ -237,10 +237,10 @@ def test_a_list_of_many_surveys_that_were_never_looked_at_takes_seconds_and_not_
         source = {"deniable": 1, "id": f"many{number}", "title": "T", "about": "A.", "epsilon": 1 + number / 50, "questions": [question]}
         store.surveys.publish(Survey.from_dict(source))
     before = time.thread_time()
-    first = ada.get("/manage").text.count("; rough")
+    first = ada.get("/manage").text.count("; approximate")
     assert time.thread_time() - before < 20  # of CPU: all forty would take over forty seconds
     assert 0 < first < 40
-    assert ada.get("/manage").text.count("; rough") < first
+    assert ada.get("/manage").text.count("; approximate") < first
 
 
 def test_a_survey_whose_first_person_was_asked_a_part_hides_no_list(ada: FlaskClient, store: Store) -> None:

@@ -68,7 +68,7 @@ def test_the_command_line_has_them_and_their_interval_knows_of_the_draw(ada: Fla
 def test_a_number_has_figures_for_the_respondents_and_its_levels_a_note(ada: FlaskClient) -> None:
     for target in ("population", "respondents"):
         page = html.unescape(ada.get(f"/manage/surveys/grouped?target={target}").text)
-        assert len(re.findall(r"a bar is not the\s+share of the people at its number", page)) == 1
+        assert len(re.findall(r"a bar is not the\s+share of people with that number", page)) == 1
         assert "not the share of the people at this number" not in page, "said once, not beside each level"
         rows = ada.get(f"/manage/surveys/grouped/results.json?target={target}").get_json()["rows"]
         assert all(row["estimate"] is not None for row in rows)

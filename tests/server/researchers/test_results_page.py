@@ -144,7 +144,7 @@ def test_a_number_is_its_mean_with_interval_and_scale_first_and_levels_that_are_
     assert found["Estimates: How many hours?"] == {"no answer": line(rows["hours", "no answer"])}
     card = page.split('id="q-hours"')[1].split("</section>")[0]
     assert card.index("Mean") < card.index("rounded at random") < card.index("Figures of the 3 levels")
-    assert re.search(r"a bar is not the\s+share of the people at its number", card)
+    assert re.search(r"a bar is not the\s+share of people with that number", card)
     bars = re.search(r'class="histogram" role="img" aria-label="Estimated shares of the levels: ([^"]*)"', card)
     assert bars is not None
     assert bars.group(1) == ", ".join(f"{level}: {figures.percent(rows['hours', level]['estimate'])}" for level in ("0", "7", "14"))
@@ -168,15 +168,15 @@ def test_the_summary_has_a_line_and_a_link_for_each_question(answered: FlaskClie
     assert re.findall(r'href="#(q-\w+)"', page) == re.findall(r'<h2 id="(q-\w+)"', page)
     smokes, mean = rows["smokes", "yes"], charts(answered)["Mean: How many hours?"]["Mean"]
     assert summary["Do you smoke?"] == {
-        "Of what": "yes",
+        "Figure": "yes",
         "Estimate": figures.percent(smokes["estimate"]),
         "95% interval": line(smokes)["95% interval"],
         "n": "2,000",
         "ε": f"{KINDS.questions[0].epsilon:.4g}",
     }
-    assert summary["How many hours?"]["Of what"] == "mean, from 0 to 14"
+    assert summary["How many hours?"]["Figure"] == "mean, from 0 to 14"
     assert (summary["How many hours?"]["Estimate"], summary["How many hours?"]["95% interval"]) == (mean["Estimate"], mean["95% interval"])
-    assert summary["How do you feel?"]["Of what"] == "mean, from −1 to 4"
+    assert summary["How do you feel?"]["Figure"] == "mean, from −1 to 4"
     assert summary["Which have you used?"]["ε"] == f"{KINDS.questions[2].epsilon:.4g}"
 
 
@@ -192,11 +192,11 @@ def test_the_summary_names_no_winner_among_several_options(answered: FlaskClient
 
 def test_what_chance_records_is_said_once_with_the_range_over_the_questions(answered: FlaskClient) -> None:
     page = html.unescape(answered.get(PAGE).text)
-    assert page.count("are recorded as if they had. The estimate corrects for that.") == 1
+    assert page.count("are recorded as if they did. The estimate corrects for that.") == 1
     rates = {row["chance_rate"] for row in rows_of(answered).values()}
     least, most = (figures.of_people(rate) for rate in (min(rates), max(rates)))
-    assert f"<strong>Between {least.removesuffix(' people')} and {most}</strong> who did not choose an option" in page
-    assert page.count("the share that chance alone would record") == 1
+    assert f"<strong>Between {least.removesuffix(' people')} and {most}</strong> who do not choose an option" in page
+    assert page.count("the share expected by chance alone") == 1
 
 
 def test_the_explanation_is_folded_once_and_stands_before_the_first_answer(answered: FlaskClient) -> None:
@@ -237,7 +237,7 @@ def test_below_the_number_for_ten_points_the_page_says_how_many_are_needed(store
     page = ada.get(f"/manage/surveys/{survey.id}").text
     needed = figures.needed(survey, 0.95)
     assert 100 < needed < 2000
-    told = f"{'1 answer' if n == 1 else f'{n} answers'} so far. With this much privacy, about {needed} are needed for 10 points either way."
+    told = f"{'1 response' if n == 1 else f'{n} responses'} so far. At this level of privacy, you need about {needed} for ± 10 points."
     assert (told in page) == (n < needed)
     assert ("so far" in page) == (n < needed)
 
@@ -283,9 +283,9 @@ def test_limits_that_are_no_shares_are_no_sentence_and_name_the_method_to_take(s
     default, wald = (ada.get(PAGE + query).text for query in ("", "?method=wald"))
     first = [re.findall(r'id="said-smokes">(.*?)</span>', page, re.DOTALL)[0] for page in (default, wald)]
     assert "of 100 people answer" in first[0]
-    assert first[1] == "Its limits leave 0 to 100%: they say nothing in people."
-    assert ["Take feldman-cousins" in page for page in (default, wald)] == [False, True]
-    assert re.findall(r'<a href="([^"]*)">this page with it</a>', wald) == [f"{PAGE}?target=population&amp;confidence=0.95"]
+    assert first[1] == "The interval reaches beyond 0 to 100%, so it has no meaning as a number of people."
+    assert ["Use feldman-cousins" in page for page in (default, wald)] == [False, True]
+    assert re.findall(r'<a href="([^"]*)">show this page with it</a>', wald) == [f"{PAGE}?target=population&amp;confidence=0.95"]
 
 
 def test_a_mean_far_outside_its_scale_is_an_arrow_with_its_number(store: Store, ada: FlaskClient) -> None:

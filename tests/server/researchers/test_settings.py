@@ -41,7 +41,7 @@ def test_the_questions_page_has_the_odds_of_each_question_and_of_the_whole_recor
     for question in survey.questions:
         assert odds_in_words(question) in page
     assert "Of 100 people who give an answer, 75 have it in their record; of 100 who give another, 25 have that one there" in page
-    assert f"{posterior_bound(survey.odds)}% sure of it at most" in page
+    assert f"{posterior_bound(survey.odds)}% sure from the whole record" in page
 
 
 def test_the_levels_of_a_number_are_counted_and_not_listed(ada: FlaskClient, store: Store) -> None:
@@ -51,7 +51,7 @@ def test_the_levels_of_a_number_are_counted_and_not_listed(ada: FlaskClient, sto
     store.surveys.publish(Survey.from_dict({"deniable": 1, "id": "pay", "title": "T", "about": "A.", "epsilon": 3, "questions": questions}))
     page = html.unescape(ada.get("/manage/surveys/pay/questions").text)
     assert "A number from −20,000 to 1,000,000, rounded at random to one of 40 levels." in page
-    assert "A number from −20,000 to 1,000,000, of which only the mean is estimated." in page
+    assert "A number from −20,000 to 1,000,000, only the mean is estimated." in page
     assert re.findall(r"<li><bdi>(.*?)</bdi></li>", page) == ["few", "many"]
 
 

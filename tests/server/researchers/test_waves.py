@@ -126,7 +126,7 @@ def test_a_mean_whose_change_may_be_none_is_said_not_to_have_changed(waves: Wave
 
 def test_only_surveys_with_a_question_in_common_are_offered(waves: Waves, ada: FlaskClient) -> None:
     assert re.findall(r'<option value="([^"]+)" dir', ada.get(PAGE).text) == ["study", "w27"], "the study of all tests asks who smokes"
-    assert "There is none yet among" in ada.get("/manage/surveys/other/waves").text
+    assert "You have no such survey yet" in ada.get("/manage/surveys/other/waves").text
     reply = ada.get(f"{PAGE}?with=other")
     assert (reply.status_code, "share no question" in reply.text) == (400, True)
     assert ada.get(f"{PAGE}?with=w26").status_code == 400

@@ -1,4 +1,4 @@
-"""Which field a mistake is beside: the paths of the parser's problems become the ids of fields."""
+"""Error placement: maps the parser's paths to the ids of form fields."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ _LANGUAGE = re.compile(r"translations\.([^.]*)(?:\.(.*))?", re.DOTALL)
 _NAMES = {"required": "optional", "section": "section_title", "section.title": "section_title", "section.note": "section_note"}
 _INDEX = re.compile(r"(?<!^questions)(?<!\.all)(?<!\.any)\[(\d+)\](?:\.\w+)?$")
 
-NO_TEXTS = "has no text in this language yet: write one, here or at a question, or remove the language"
+NO_TEXTS = "has no text in this language yet: write one here or at a question, or remove the language"
 
 
 def beside(problems: Iterable[Problem], fields: Fields) -> Mapping[str, Sequence[str]]:
-    """The rules that are broken, by the id of the field that breaks them.
+    """Returns the messages of each field, by field id.
 
-    "questions-2" stands for a whole question, "questions" for their list, "" for what no field holds.
+    "questions-2" is a whole question, "questions" their list, "" a problem without a field.
     """
-    found: dict[str, list[str]] = {}
+    messages: dict[str, list[str]] = {}
     for problem in problems:
         place = _place(problem.where, fields)
-        told = problem.message if place else f"{problem.where} {problem.message}"
+        message = problem.message if place else f"{problem.where} {problem.message}"
         if place and _empty_language(problem, fields):
-            place, told = place.replace("-tag", "-title"), NO_TEXTS
+            place, message = place.replace("-tag", "-title"), NO_TEXTS
         if place and (index := _INDEX.search(problem.where)):
-            told = f"no. {int(index[1]) + 1} {told}"
-        found.setdefault(place, []).append(told)
-    return found
+            message = f"no. {int(index[1]) + 1} {message}"
+        messages.setdefault(place, []).append(message)
+    return messages
 
 
 def _empty_language(problem: Problem, fields: Fields) -> bool:
-    """Whether a mistake is that a language was added and no text in it: the file's rule speaks of mappings."""
+    """Returns whether a language was added without any text, for which the parser's message speaks of mappings."""
     match = _LANGUAGE.fullmatch(problem.where)
     return match is not None and match[2] is None and problem.message.startswith("must be a mapping")
 
@@ -84,7 +84,7 @@ def _number(tag: str, fields: Fields) -> int | None:
 
 
 def named(place: str, labels: Mapping[str, str]) -> str:
-    """What people call the field with this id. labels: those of fields, by their ids without the numbers."""
+    """Returns the name of a field for people. labels: the fields' labels, by id without the numbers."""
     kind, *parts = place.split("-")
     label = labels.get(re.sub(r"-\d+", "", place), "").partition(",")[0]
     if kind == "questions" and parts:

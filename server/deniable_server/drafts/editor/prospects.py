@@ -1,4 +1,4 @@
-"""What a draft will tell so many people's answers, for beside its fields; and its proposals, each of which is a change of the draft."""
+"""Expected precision of a draft, shown beside its fields, and proposals to improve it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from deniable_server.web.offload import UPLOAD_SECONDS, computed
 
 
 def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
-    """What a survey will tell, for beside the fields."""
+    """Returns the expected precision of a survey, as the editor shows it."""
     rows = outlook(survey, n)
     return {
         "n": n,
         "verdict": verdict(survey, n),
         "rows": rows,
-        "rough": max(row.half_width for row in rows) > ROUGH,
+        "is_imprecise": max(row.half_width for row in rows) > ROUGH,
         "proposals": proposals(value, n),
         "weakest": least_protected(survey.items),
         "odds_in_words": odds_in_words,
@@ -33,7 +33,7 @@ def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
 
 @computed(UPLOAD_SECONDS)
 def proposed(value: dict[str, Any], n: int, words: str) -> dict[str, Any]:
-    """The document with a proposal; as it is where that is none any more, since the fields have changed."""
+    """Returns the document with a proposal applied; unchanged if the proposal no longer exists."""
     if checked(value)[0] is None:
         return value
     return next((dict(one.document) for one in proposals(value, n) if one.words == words), value)

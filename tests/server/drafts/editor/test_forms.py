@@ -24,7 +24,7 @@ def test_a_form_that_is_full_is_taken() -> None:
 @pytest.mark.parametrize("kind", MOST)
 def test_one_more_is_told_by_its_kind(kind: str) -> None:
     name = f"{kind}-999-x" if kind in ("questions", "languages") else f"questions-3-{kind}-999-x"
-    assert too_many([*FULL, name]).startswith(f"a form holds at most {MOST[kind]} {kind}")
+    assert too_many([*FULL, name]).startswith(f"a form must have at most {MOST[kind]} {kind}")
 
 
 @pytest.mark.parametrize("told", ["add", "copy 0"])
