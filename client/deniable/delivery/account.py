@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from deniable.device.tables import Batch
-from deniable.errors import RefusedError, Rejected
-from deniable.privacy.ledger import Ledger, Place, Trial, Use
+from deniable.errors import RefusedError, RejectedRow
+from deniable.privacy.ledger import JobRows, Ledger, Trial, Use
 
 _SHOWN = 20
 
@@ -39,7 +39,7 @@ class Account:
         if self.strict:
             self.refuse(_without(batch, may), f"nothing of theirs was sent; {int(batch.rows[0]) - 1:,} rows before them are dealt with")
         reason = f"would bring what this person has given away above {self.cap:.12g}"
-        above = [Rejected(row, self.column, reason) for row in _without(batch, may)]
+        above = [RejectedRow(row, self.column, reason) for row in _without(batch, may)]
         return replace(batch.only(np.array(may, dtype=np.bool_)), rejected=[*batch.rejected, *above])
 
     def trial(self) -> Rehearsal:
@@ -54,8 +54,8 @@ class Account:
     def people(self, batch: Batch) -> list[bytes]:
         return [self.ledger.hashed(person) for person in batch.people]
 
-    def place(self, batch: Batch) -> Place | None:
-        return Place(self.job, batch.rows.tolist()) if self.job else None
+    def place(self, batch: Batch) -> JobRows | None:
+        return JobRows(self.job, batch.rows.tolist()) if self.job else None
 
     def refuse(self, rows: list[int], state: str) -> None:
         """Raises RefusedError where there are any."""

@@ -26,7 +26,7 @@ class Credential(httpx.Auth):
         return f"{type(self).__name__}(…)"
 
 
-class Key(Credential):
+class ApiKey(Credential):
     """A key of a server, for programs: what `deniable-server key make` printed. Goes along as `Authorization: Bearer`."""
 
     def check(self) -> None:

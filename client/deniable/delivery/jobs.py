@@ -15,10 +15,10 @@ from deniable.delivery.background import InBackground
 from deniable.delivery.outbox import Job
 from deniable.delivery.row_keys import RowKeys
 from deniable.delivery.sender import Delivery
-from deniable.device.perturb import Perturbed, perturb_many
+from deniable.device.perturb import PerturbedBatch, perturb_many
 from deniable.device.sources.rows import Rows
 from deniable.device.tables import Batch
-from deniable.errors import AnswerError, DeliveryError, RefusedError, Rejected, RejectedError
+from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError, RejectedRow
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.public import Public
@@ -30,7 +30,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Report:
+class SubmissionReport:
     """What became of many rows. Counts are of the whole job, the earlier runs that it resumed included.
 
     accepted: rows that the server acknowledged. submissions: requests they took. resumed: rows that earlier runs had dealt with, or, by
@@ -44,7 +44,7 @@ class Report:
     accepted: int
     submissions: int
     resumed: int
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RejectedRow, ...]
     code: str | None = field(default=None, repr=False)
     pinned: bool = False
 
@@ -68,7 +68,7 @@ class Bulk:
     account: Account | None = None
     row_keys: RowKeys | None = None
 
-    def run(self, job: Job | None, progress: bool) -> Report:
+    def run(self, job: Job | None, progress: bool) -> SubmissionReport:
         resumed = job.rows if job and not self.row_keys else 0
         done = resumed
         rejected = list(job.rejected) if job else []
@@ -76,7 +76,7 @@ class Bulk:
         code = None
         if job:
             self.finish_earlier(job)
-        total, held = self.check(done) if self.strict and self.source.repeatable else (self.source.total, deque[Perturbed]())
+        total, held = self.check(done) if self.strict and self.source.repeatable else (self.source.total, deque[PerturbedBatch]())
         with _bar(total, done, progress) as advance, InBackground() as sender:
             for part in self.parts(held, done, total):
                 self.refuse_more_than_invited(done + part.size)
@@ -103,9 +103,9 @@ class Bulk:
             )
         known = self.row_keys.known if self.row_keys else 0
         rows = (accepted + known, submissions, resumed + known)
-        return Report(self.survey.id, self.survey.digest, *rows, tuple(rejected), code, self.pinned)
+        return SubmissionReport(self.survey.id, self.survey.digest, *rows, tuple(rejected), code, self.pinned)
 
-    def parts(self, held: deque[Perturbed], done: int, total: int | None) -> Iterator[Perturbed]:
+    def parts(self, held: deque[PerturbedBatch], done: int, total: int | None) -> Iterator[PerturbedBatch]:
         """What was perturbed when it was checked; then the rows behind, read and perturbed when they are wanted."""
         while held:
             done += held[0].size
@@ -154,14 +154,14 @@ class Bulk:
             self.delivery.outbox.invite(job, access_codes.read(self.public.invitation))
         self.delivery.each_kept(job, True, self.delivery.send)
 
-    def check(self, skip: int) -> tuple[int, deque[Perturbed]]:
+    def check(self, skip: int) -> tuple[int, deque[PerturbedBatch]]:
         """Reads all rows before any is sent; returns how many there are, and those that are perturbed already.
 
         As many as fit into HELD bytes are, so that they need not be read again: unless it is found out only later which may be sent. They
         are in no outbox yet: of a run that ends before all are checked, nothing is left that could be seen.
         """
-        rejected: list[Rejected] = []
-        held: deque[Perturbed] = deque()
+        rejected: list[RejectedRow] = []
+        held: deque[PerturbedBatch] = deque()
         trial = self.account.trial() if self.account else None
         total, most = skip, 0 if self.account or self.row_keys else HELD
         rehearse = partial(self.rehearse, trial, self.row_keys.fresh() if self.row_keys else None)
@@ -177,7 +177,7 @@ class Bulk:
             trial.refuse()
         return total, held
 
-    def keep(self, part: Perturbed, job: Job | None) -> None:
+    def keep(self, part: PerturbedBatch, job: Job | None) -> None:
         """Puts all submissions of a stretch into the outbox, in one step with the job's progress, before the first is sent."""
         outbox, url = self.delivery.outbox, self.delivery.url
         made = [submission for submission, _ in part.made]
@@ -188,7 +188,7 @@ class Bulk:
         elif made:
             outbox.add(url, self.survey.id, *made)
 
-    def send(self, part: Perturbed, job: Job | None, done: int) -> None:
+    def send(self, part: PerturbedBatch, job: Job | None, done: int) -> None:
         try:
             self.delivery.send_all(self.survey.id, [submission for submission, _ in part.made])
         except DeliveryError as error:
@@ -216,13 +216,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _where_it_stands(job: Job | None, done: int, part: Perturbed) -> str:
+def _where_it_stands(job: Job | None, done: int, part: PerturbedBatch) -> str:
     these = f"rows {done + 1:,} to {done + part.size:,} are" if part.size > 1 else f"row {done + 1:,} is"
     stand = f"Rows up to {done:,} are dealt with; {these} randomized and in the outbox"
     return f"{stand}; the same command again goes on from there" if job else f"{stand}; the rows behind them were not touched"
 
 
-def _listed(rejected: list[Rejected], state: str) -> str:
+def _listed(rejected: list[RejectedRow], state: str) -> str:
     rows = len({found.row for found in rejected})
     verb = "has" if rows == 1 else "have"
     shown = "\n".join(str(found) for found in rejected[:_SHOWN])

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from deniable.errors import DeliveryError, RefusedError, Rejected
+from deniable.errors import DeliveryError, RefusedError, RejectedRow
 from deniable.privacy.private_files import MEMORY, PrivateDatabase, create_private, in_data_folder
 from deniable.wire.submission import Submission
 
@@ -66,12 +66,12 @@ class Job:
     number: int
     rows: int
     submissions: int
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RejectedRow, ...]
     public: str
 
 
 @dataclass(frozen=True)
-class Kept:
+class RefusedSubmission:
     """A submission in the outbox that the server turned down, and why."""
 
     id: str
@@ -144,7 +144,7 @@ class Outbox:
                 _refuse_elsewhere(db, [url, survey, name, digest])
             db.execute("UPDATE job SET owner = ?, digest = ?, mark = ? WHERE number = ?", [self.owner, digest, mark, number])
             rejected = db.execute("SELECT row, question, reason FROM rejected WHERE job = ? ORDER BY rowid", [number]).fetchall()
-            job = self._at_work[number] = Job(number, rows, submissions, tuple(Rejected(*found) for found in rejected), public)
+            job = self._at_work[number] = Job(number, rows, submissions, tuple(RejectedRow(*found) for found in rejected), public)
         return job
 
     def end(self, job: Job) -> None:
@@ -183,7 +183,7 @@ class Outbox:
         job: Job,
         rows: int,
         submissions: Sequence[Submission],
-        rejected: Iterable[Rejected],
+        rejected: Iterable[RejectedRow],
         marks: Iterable[bytes] = (),
     ) -> None:
         """Moves a job on by `rows` rows, and stores what became of them and their hashes, all in one transaction."""
@@ -260,13 +260,13 @@ class Outbox:
             query = "SELECT count(*) FROM submission WHERE url = ? AND state = 'waiting' AND (? IS NULL OR job = ?)"
             return int(db.execute(query, [url, *([job.number if job else None] * 2)]).fetchone()[0])
 
-    def turned_down(self, url: str) -> list[Kept]:
+    def turned_down(self, url: str) -> list[RefusedSubmission]:
         """The submissions that the server at `url` refused."""
         with self._file.transaction() as db:
             found = db.execute(
                 "SELECT id, url, survey, count, reason FROM submission WHERE url = ? AND state = 'refused' ORDER BY id", [url]
             ).fetchall()
-        return [Kept(submission_id.hex(), *rest) for submission_id, *rest in found]
+        return [RefusedSubmission(submission_id.hex(), *rest) for submission_id, *rest in found]
 
     def _unusable(self, error: Exception) -> DeliveryError:
         return DeliveryError(f"the outbox {self.path} cannot be used: {error}")

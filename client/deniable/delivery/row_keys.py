@@ -17,7 +17,7 @@ import numpy as np
 
 from deniable.delivery.outbox import Outbox
 from deniable.device.tables import Batch
-from deniable.errors import RefusedError, Rejected
+from deniable.errors import RefusedError, RejectedRow
 from deniable.privacy.person_keys import known_by
 from deniable.privacy.private_files import MEMORY, create_private
 
@@ -50,7 +50,7 @@ class RowKeys:
         sent = self.outbox.sent(marks)
         first = [self._seen.setdefault(mark, row) for mark, row in zip(marks, batch.rows.tolist(), strict=True)]
         twice = [(row, other) for row, other in zip(batch.rows.tolist(), first, strict=True) if row != other]
-        rejected = [Rejected(row, self.column, f"must be another in each row; row {other:,} has the same") for row, other in twice]
+        rejected = [RejectedRow(row, self.column, f"must be another in each row; row {other:,} has the same") for row, other in twice]
         once = np.array(first, dtype=np.int64) == batch.rows
         new = np.array([mark not in sent for mark in marks], dtype=np.bool_)
         self.known += int(np.count_nonzero(once & ~new))

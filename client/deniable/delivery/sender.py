@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from deniable.delivery.credentials import Key
+from deniable.delivery.credentials import ApiKey
 from deniable.delivery.outbox import Job, Outbox, default_path
 from deniable.delivery.per_process import PerProcess
 from deniable.delivery.transport import Transport
@@ -23,7 +23,7 @@ class Delivery:
     key: goes with submissions of many records and of an organisation, and with no other.
     """
 
-    def __init__(self, transport: Transport, path: str | Path | None, key: Key | None = None) -> None:
+    def __init__(self, transport: Transport, path: str | Path | None, key: ApiKey | None = None) -> None:
         self.url = transport.url
         self.key = key
         self._transport = transport

@@ -23,13 +23,13 @@ from deniable.device.sampling import draw
 from deniable.device.sealed import Sealed
 from deniable.device.sources.rows import Rows
 from deniable.device.tables import Batch, batches
-from deniable.errors import AnswerError, RefusedError, Rejected
+from deniable.errors import AnswerError, RefusedError, RejectedRow
 from deniable.survey import Survey
 from deniable.survey.exclusive import contradictions
 from deniable.survey.rules import allowed
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
-from deniable.wire.packing import Records, shuffled
+from deniable.wire.packing import RecordArray, shuffled
 from deniable.wire.part import Part
 from deniable.wire.public import Public, some_of
 from deniable.wire.submission import Submission
@@ -46,14 +46,14 @@ BLOCK = 1 << 15
 
 
 @dataclass(frozen=True)
-class Perturbed:
+class PerturbedBatch:
     """What may be seen of a stretch of rows: how many, those left out, and the submissions and hashes of the others.
 
     only_checked: no coin was tossed for these rows.
     """
 
     size: int
-    rejected: list[Rejected]
+    rejected: list[RejectedRow]
     made: list[Coded]
     marks: list[bytes]
     only_checked: bool = False
@@ -89,7 +89,9 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
     return perturb(survey, categories, Part(public.group, public.mode), public.invitation)
 
 
-def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, most: float = math.inf, **options: Any) -> Iterator[Perturbed]:
+def perturb_many(
+    survey: Survey, rows: Rows, public: Public, admit: Admit, most: float = math.inf, **options: Any
+) -> Iterator[PerturbedBatch]:
     """Reads, encodes and perturbs stretch by stretch, each under a seal; `options` as in `rows.batches`.
 
     admit: asked of each stretch which rows may be sent, before a coin is tossed for them; what it raises ends all. most: once so many bytes
@@ -98,12 +100,12 @@ def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, most:
     """
     made = 0
 
-    def perturbed(batch: Batch) -> Perturbed:
+    def perturbed(batch: Batch) -> PerturbedBatch:
         nonlocal made
         batch = admit(batch)
         submissions = _submissions(survey, public, batch) if made < most else None
         made += sum(len(submission.reports) for submission, _ in submissions or ())
-        return Perturbed(batch.size, batch.rejected, submissions or [], batch.marks, submissions is None)
+        return PerturbedBatch(batch.size, batch.rejected, submissions or [], batch.marks, submissions is None)
 
     # map and iter, not a generator: one would hold on to its last batch while that is being sent
     stretches = map(perturbed, batches(survey, rows, os_words, group_column=public.group_column, **options))
@@ -149,9 +151,9 @@ def randomized(survey: Survey, categories: NDArray[np.integer[Any]], words: Word
     return shuffled(blocks, permutation(n, words))
 
 
-def _records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words) -> Records:
+def _records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words) -> RecordArray:
     n = categories.shape[1]
-    records = Records(survey.record, n, draw(survey, n, words))
+    records = RecordArray(survey.record, n, draw(survey, n, words))
     for field, column in zip(survey.record.fields, categories, strict=True):
         channel = field.item.channel
         few = channel.outputs <= FEW

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class Unshown:
+class Redacted:
     """Stands for an argument that is not what it must be. It may be answers in the wrong place: no message and no frame shows it."""
 
     def __init__(self, given: Any) -> None:

@@ -18,8 +18,8 @@ from deniable.device.branching import apply_skip_logic
 from deniable.device.columns import categories, listed
 from deniable.device.encode import MISSING
 from deniable.device.randomize import Words
-from deniable.device.sources.rows import Raw, Rows
-from deniable.errors import AnswerError, Rejected
+from deniable.device.sources.rows import RawRows, Rows
+from deniable.errors import AnswerError, RejectedRow
 from deniable.privacy.person_keys import UNNAMED, refusal
 from deniable.survey import Survey
 from deniable.survey.exclusive import contradictions
@@ -39,7 +39,7 @@ class Batch:
 
     size: int
     categories: NDArray[np.integer[Any]] = field(repr=False)
-    rejected: list[Rejected]
+    rejected: list[RejectedRow]
     groups: NDArray[np.int64] = field(repr=False)
     rows: NDArray[np.int64]
     people: list[Any] = field(default_factory=list, repr=False)
@@ -54,7 +54,7 @@ class Batch:
         return replace(self, categories=self.categories[:, keep], groups=self.groups[keep], rows=self.rows[keep], **lists)
 
 
-class Beside(NamedTuple):
+class ExtraColumns(NamedTuple):
     """The columns beside the answers, which are not randomized: the group's is sent as it is, the others never."""
 
     group: str | None = None
@@ -92,7 +92,7 @@ def batches(
             f"columns must name questions of survey {survey.id}, which are {', '.join(ids)}; got {others:,} other{'s' * (others > 1)}"
         )
     names = [columns.get(question.id, question.id) for question in survey.items]
-    beside = Beside(group_column, person_column, row_key)
+    beside = ExtraColumns(group_column, person_column, row_key)
     beside.check(survey, names)
     labels = [name for name in beside if name is not None]
     for raw in rows.stretches([*names, *labels], size, skip):
@@ -100,7 +100,7 @@ def batches(
         skip += raw.size
 
 
-def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside) -> Batch:
+def _encoded(survey: Survey, raw: RawRows, first: int, words: Words, beside: ExtraColumns) -> Batch:
     answers, others = raw.columns[: len(survey.items)], iter(raw.columns[len(survey.items) :])
     labels, people, keys = ([] if name is None else listed(next(others)) for name in beside)
     found = np.empty((len(answers), raw.size), dtype=np.min_scalar_type(-max(item.k for item in survey.items)))
@@ -120,10 +120,10 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside)
     ]
     valid: NDArray[np.bool_] = found.min(axis=0) >= 0
     valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, rows in wrong)]] = False
-    rejected: list[Rejected] = []
+    rejected: list[RejectedRow] = []
     for row in np.flatnonzero(~valid).tolist():
         rejected += _reasons(survey.items, answers, raw, found[:, row], row, first)
-        rejected += [Rejected(first + row, name, rows[row]) for name, rows in wrong if row in rows and row not in raw.broken]
+        rejected += [RejectedRow(first + row, name, rows[row]) for name, rows in wrong if row in rows and row not in raw.broken]
     raw.columns.clear()  # whoever still has the stretch while it is sent has no answer
     return Batch(raw.size, found, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
 
@@ -142,13 +142,13 @@ def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
 
 
 def _reasons(
-    questions: Sequence[Question], columns: Sequence[Any], raw: Raw, codes: NDArray[np.integer[Any]], row: int, first: int
-) -> Iterator[Rejected]:
+    questions: Sequence[Question], columns: Sequence[Any], raw: RawRows, codes: NDArray[np.integer[Any]], row: int, first: int
+) -> Iterator[RejectedRow]:
     if row in raw.broken:
-        yield Rejected(first + row, "", raw.broken[row])
+        yield RejectedRow(first + row, "", raw.broken[row])
         return
     for question, column, code in zip(questions, columns, codes.tolist(), strict=True):
         if code < 0:
             missing = isinstance(column, list) and column[row] is MISSING
             hint = raw.hint if question.is_number else ""
-            yield Rejected(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}{hint}")
+            yield RejectedRow(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}{hint}")

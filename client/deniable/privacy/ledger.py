@@ -53,7 +53,7 @@ class Use(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Place:
+class JobRows:
     """Where in a job a batch stands: `job` as `Ledger.job` names it, and the numbers of the batch's rows."""
 
     job: bytes
@@ -119,7 +119,9 @@ class Ledger:
             rows = db.execute("SELECT epsilon, times FROM spent WHERE person = ?", [person]).fetchall()
         return Spent(len(rows), sum(times for _, times in rows), math.fsum(epsilon * times for epsilon, times in rows))
 
-    def charge(self, people: Sequence[bytes], use: Use, cap: float, *, place: Place | None = None, all_or_none: bool = False) -> list[bool]:
+    def charge(
+        self, people: Sequence[bytes], use: Use, cap: float, *, place: JobRows | None = None, all_or_none: bool = False
+    ) -> list[bool]:
         """Charges each of these people, hashed, with `use`, but nobody above `cap`; says who was charged.
 
         It is on the disk when this returns. all_or_none: nobody is charged if one is above. place: rows that a run of the same job charged
@@ -153,14 +155,14 @@ class Ledger:
         with self._file.transaction() as db:
             db.execute("DELETE FROM begun WHERE job = ?", [job])
 
-    def _begun(self, db: sqlite3.Connection, people: Sequence[bytes], place: Place | None) -> list[bool]:
+    def _begun(self, db: sqlite3.Connection, people: Sequence[bytes], place: JobRows | None) -> list[bool]:
         """Who has paid for that very row already. A row that now names somebody else has not."""
         if place is None:
             return [False] * len(people)
         paid = dict(db.execute("SELECT row, charge FROM begun WHERE job = ?", [place.job]))
         return [paid.get(row) == self._charge_of(place.job, row, person) for row, person in zip(place.rows, people, strict=True)]
 
-    def _note(self, db: sqlite3.Connection, people: Sequence[bytes], charged: Sequence[bool], place: Place) -> None:
+    def _note(self, db: sqlite3.Connection, people: Sequence[bytes], charged: Sequence[bool], place: JobRows) -> None:
         """Remembers who has paid for which row until the next batch, when these are in the outbox."""
         if len(place.rows):
             db.execute("DELETE FROM begun WHERE job = ? AND row < ?", [place.job, int(place.rows[0])])
@@ -195,7 +197,7 @@ class Trial:
         self._ledger, self._use, self._cap = ledger, use, cap
         self._sums: dict[bytes, list[float]] = {}
 
-    def __call__(self, people: Sequence[bytes], place: Place | None) -> list[bool]:
+    def __call__(self, people: Sequence[bytes], place: JobRows | None) -> list[bool]:
         """Who could be charged after all those asked about before."""
         ledger, (_, epsilon) = self._ledger, self._use
         with ledger._file.transaction() as db:

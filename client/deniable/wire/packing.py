@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deniable.survey.layout import Field, Layout
 
 
-class Records:
+class RecordArray:
     """n records of a layout, all bits 0 until they are put there.
 
     asked: shape (n, questions), which questions each respondent was asked, where the survey asks a sample; it begins each record.
@@ -57,7 +57,7 @@ class Records:
         self._octets[start // 8 : start // 8 + len(octets)] |= octets
 
 
-def shuffled(parts: Sequence[Records], order: NDArray[np.int64]) -> bytes:
+def shuffled(parts: Sequence[RecordArray], order: NDArray[np.int64]) -> bytes:
     """All records of some parts back to back, in this order."""
     if not parts:
         return b""

@@ -18,7 +18,7 @@ from deniable.device.sources.file import File
 from deniable.device.sources.json_rows import JsonRows
 from deniable.device.sources.mappings import Mappings
 from deniable.device.tables import batches
-from deniable.errors import AnswerError, Rejected
+from deniable.errors import AnswerError, RejectedRow
 from deniable.survey import Survey
 from deniable.wire.public import Public
 
@@ -98,8 +98,8 @@ def test_a_row_with_another_number_of_cells_is_left_out_as_a_whole(study):
     categories, rejected = read(study, csv("smokes,party\nyes,Red\nyes\nyes,Red,CANARY\nno,Green\n"))
     assert categories == [[0, 1], [0, 1]]
     assert rejected == [
-        Rejected(2, "", "must have 2 cells, as the header has, got 1"),
-        Rejected(3, "", "must have 2 cells, as the header has, got 3"),
+        RejectedRow(2, "", "must have 2 cells, as the header has, got 1"),
+        RejectedRow(3, "", "must have 2 cells, as the header has, got 3"),
     ]
 
 

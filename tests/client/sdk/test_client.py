@@ -213,7 +213,7 @@ def test_an_epsilon_just_above_the_cap_is_refused(server, outbox, study):
 
 def test_another_survey_than_the_one_asked_for_is_refused(server, outbox, study):
     server.definitions["study"] = Survey.from_dict({**study.to_dict(), "id": "other"}).definition
-    assert refused(server, outbox) == "survey study: the definition must be that survey's, got that of other"
+    assert refused(server, outbox) == "survey study: the definition must be that survey's, got survey other"
 
 
 @pytest.mark.parametrize(
@@ -698,7 +698,7 @@ def test_an_answer_never_becomes_a_group(client, server, study):
 
 
 def test_a_group_and_a_column_of_groups_exclude_each_other(client, clinics):
-    with pytest.raises(ValueError, match="group and group_column must not both be given"):
+    with pytest.raises(ValueError, match="name either group, the label of all rows, or group_column"):
         client.submit_many("clinics", ROWS, group="7", group_column="clinic")
     with pytest.raises(AnswerError, match="group_column: must be left out: survey study has no groups"):
         client.submit_many("study", ROWS, group_column="clinic")

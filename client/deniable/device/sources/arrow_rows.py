@@ -9,14 +9,14 @@ from typing import Any
 
 from deniable.device.columns import of_arrow
 from deniable.device.sources.file_rows import FileRows
-from deniable.device.sources.rows import Raw, columns_of
+from deniable.device.sources.rows import RawRows, columns_of
 from deniable.extras import missing
 
 
 class ArrowRows(FileRows):
     """A Parquet or Arrow file: a stretch is at most a part of it."""
 
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         if error := missing(f"{self.label}", "parquet"):
             raise error
         with ExitStack() as stack:
@@ -46,5 +46,5 @@ def _behind(parts: Iterator[Any], skip: int, size: int) -> Iterator[Any]:
         yield from (part.slice(start, size) for start in range(dropped, part.num_rows, size))
 
 
-def _columns(label: str, names: Sequence[str], part: Any) -> Raw:
-    return Raw(part.num_rows, columns_of(label, names, part.schema.names, lambda place: of_arrow(part.column(place))))
+def _columns(label: str, names: Sequence[str], part: Any) -> RawRows:
+    return RawRows(part.num_rows, columns_of(label, names, part.schema.names, lambda place: of_arrow(part.column(place))))

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from deniable.device.columns import Coded, Texts
-from deniable.device.sources.rows import PART, Raw, places_of
+from deniable.device.sources.rows import PART, RawRows, places_of
 from deniable.device.sources.text_rows import TextRows, without_text_errors
 from deniable.errors import AnswerError
 
@@ -25,12 +25,12 @@ _HINT = "; if the file has decimal commas, say so: decimal=',' or --decimal ,"
 class CsvRows(TextRows):
     """Rows from CSV, the first line naming the columns; other columns are left alone."""
 
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         lines, header = self._opened(names)
         self._hint = _HINT if header.delimiter == ";" and not self._told.decimal else ""
         body = _Body(lines, header)
 
-        def stretch() -> Raw | None:
+        def stretch() -> RawRows | None:
             nonlocal skip
             while skip and (left_out := body.stretch(min(skip, size))):
                 skip -= left_out.size
@@ -79,7 +79,7 @@ class _Body:
         """The number of the last line that was read."""
         return self._split + len(self._part) + (self._reader.line_num if self._reader else 0)
 
-    def stretch(self, size: int) -> Raw | None:
+    def stretch(self, size: int) -> RawRows | None:
         """Up to `size` rows, some hundred at a time, which stay in the processor's cache; None at the end."""
         places, done, broken = self._header.places, 0, dict[int, str]()
         codes, known = np.empty((len(places), size), dtype=np.int32), [Texts() for _ in places]
@@ -88,7 +88,7 @@ class _Body:
                 row[done : done + len(columns[0])] = np.fromiter(map(texts.__getitem__, columns[place]), dtype=np.int32)
             done += len(columns[0])
         coded = [Coded(row[:done], [text.lstrip(" ") for text in texts]) for row, texts in zip(codes, known, strict=True)]
-        return Raw(done, coded, broken) if done else None
+        return RawRows(done, coded, broken) if done else None
 
     def _columns(self, size: int, done: int, broken: dict[int, str]) -> list[Sequence[str]]:
         """All columns of up to `size` rows. One that is not as wide as the header is no row."""

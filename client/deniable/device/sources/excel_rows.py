@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from deniable.device.sources.file_rows import FileRows
-from deniable.device.sources.rows import Raw, places_of, row_by_row
+from deniable.device.sources.rows import RawRows, places_of, row_by_row
 from deniable.errors import AnswerError
 from deniable.extras import missing
 from deniable.extras.openpyxl_warnings import without_warnings
@@ -22,7 +22,7 @@ _EMPTY = SimpleNamespace(value=None, data_type="n")
 class ExcelRows(FileRows):
     """A workbook, the first row of its sheet naming the columns. Rows that are empty all over are left alone."""
 
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         return row_by_row(self._cells(names), len(names), size, skip)
 
     def _cells(self, names: Sequence[str]) -> Iterator[Sequence[Any] | str]:

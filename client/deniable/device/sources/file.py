@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
-from deniable.device.redacted import Unshown
+from deniable.device.redacted import Redacted
 
 _KINDS = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
@@ -32,13 +32,13 @@ _NAME = re.compile(r'[^\0-\x1f,;|"{}]{1,255}')
 
 
 def _only(kind: Any, given: Any) -> Any:
-    return given if isinstance(given, kind) else Unshown(given)
+    return given if isinstance(given, kind) else Redacted(given)
 
 
 def _input(given: Any) -> Any:
     if isinstance(given, os.PathLike):
         return Path(given)
-    return given if isinstance(given, str) or callable(getattr(given, "read", None)) else Unshown(given)
+    return given if isinstance(given, str) or callable(getattr(given, "read", None)) else Redacted(given)
 
 
 @dataclass(frozen=True, init=False)
@@ -83,7 +83,7 @@ class File:
 
     def _check(self) -> None:
         for name, rule in _RULES.items():
-            if isinstance(given := getattr(self, name), Unshown):
+            if isinstance(given := getattr(self, name), Redacted):
                 raise ValueError(f"{name} must be {rule}, got {given}")
         del given  # the file, which may be a text of answers
         told = {"encoding": self.encoding, "delimiter": self.delimiter, "decimal": self.decimal, "sheet": self.sheet}

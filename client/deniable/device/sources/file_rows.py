@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from deniable.device.sources.file import File, State
-from deniable.device.sources.rows import Raw
+from deniable.device.sources.rows import RawRows
 from deniable.errors import AnswerError
 
 T = TypeVar("T")
@@ -48,15 +48,15 @@ class FileRows(ABC):
             self.name = os.path.realpath(self._file)  # one name, whatever links lead to it
             self.mark = str(self._begun)
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         """As `Rows.stretches`. Raises AnswerError once the file is another than at first: rows may come twice, or end in their middle."""
         return map(self._unchanged, self._stretches(names, size, skip))
 
     @abstractmethod
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         """Those of a file that stays as it is."""
 
-    def _unchanged(self, raw: Raw) -> Raw:
+    def _unchanged(self, raw: RawRows) -> RawRows:
         if isinstance(self._file, str | Path) and State.of(self._file) != self._begun:
             raise AnswerError(f"{self.label}: must stay as it is while it is read, and has changed; what was read last is not sent")
         return replace(raw, comma=self._told.decimal == ",", hint=self._hint)

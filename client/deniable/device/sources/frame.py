@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from deniable.device.columns import of_arrow
-from deniable.device.sources.rows import Raw, columns_of
+from deniable.device.sources.rows import RawRows, columns_of
 
 
 class Frame:
@@ -20,12 +20,12 @@ class Frame:
         self._given: Callable[[], Any] = lambda: frame  # behind a function, as in `Mappings`
         self.total: int | None = len(frame)
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         frame = self._given()
         self._stretch(0, 0, names)
         return (self._stretch(start, size, names) for start in range(skip, len(frame), size))
 
-    def _stretch(self, start: int, size: int, names: Sequence[str]) -> Raw:
+    def _stretch(self, start: int, size: int, names: Sequence[str]) -> RawRows:
         frame = self._given()
         of_pandas = hasattr(frame, "iloc")
         part = frame.iloc[start : start + size] if of_pandas else frame.slice(start, size)
@@ -34,4 +34,4 @@ class Frame:
         def column(place: int) -> Any:
             return part.iloc[:, place] if of_pandas else of_arrow(part[present[place]])
 
-        return Raw(len(part), columns_of("the data frame", names, present, column))
+        return RawRows(len(part), columns_of("the data frame", names, present, column))

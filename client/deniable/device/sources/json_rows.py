@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Any
 
 from deniable.device.sources.mappings import of_mappings
-from deniable.device.sources.rows import Raw
+from deniable.device.sources.rows import RawRows
 from deniable.device.sources.text_rows import TextRows, without_text_errors
 
 _RULE = "must be a JSON object with each name once"
@@ -17,7 +17,7 @@ _RULE = "must be a JSON object with each name once"
 class JsonRows(TextRows):
     """JSON Lines."""
 
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         lines = filter(str.strip, without_text_errors(self.lines(), lambda: self.label))
         first = list(islice(lines, 1))
         if "".join(first).lstrip().startswith("["):

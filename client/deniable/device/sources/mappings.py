@@ -8,7 +8,7 @@ from typing import Any
 
 from deniable.device.items import Keys, item_lists, lookup
 from deniable.device.sealed import callers_own
-from deniable.device.sources.rows import PART, Raw, row_by_row
+from deniable.device.sources.rows import PART, RawRows, row_by_row
 
 
 class Mappings:
@@ -23,13 +23,13 @@ class Mappings:
         self.repeatable = isinstance(rows, Sequence)
         self.total: int | None = len(rows) if isinstance(rows, Sequence) else None
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         rows = callers_own(itertools.islice, self._given(), skip, None)
         parts: Iterator[list[Any]] = iter(lambda: callers_own(list, itertools.islice(rows, min(size, PART))), [])
         return of_mappings(itertools.chain.from_iterable(parts), names, size, "must be a mapping from question to answer")
 
 
-def of_mappings(rows: Iterable[Any], names: Sequence[str], size: int, rule: str) -> Iterator[Raw]:
+def of_mappings(rows: Iterable[Any], names: Sequence[str], size: int, rule: str) -> Iterator[RawRows]:
     """Stretches of rows. What is no mapping breaks `rule`."""
     lists = item_lists(names)
 

@@ -17,7 +17,7 @@ PART = 500
 
 
 @dataclass
-class Raw:
+class RawRows:
     """A stretch of rows as they came: for each question the answers, and the rows that are no rows at all.
 
     comma: whether numbers have a decimal comma. hint: what may help where a number is refused; it follows from the file, not from answers.
@@ -46,17 +46,17 @@ class Rows(Protocol):
     repeatable: bool
     total: int | None
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         """Yields the answers under these column names, up to `size` rows at a time, leaving out the first `skip`."""
 
 
-def row_by_row(rows: Iterator[Sequence[Any] | str], width: int, size: int, skip: int = 0) -> Iterator[Raw]:
+def row_by_row(rows: Iterator[Sequence[Any] | str], width: int, size: int, skip: int = 0) -> Iterator[RawRows]:
     """Stretches of rows that come one by one: each its cells, or in words why it is no row."""
     left = itertools.islice(rows, skip, None)
     return iter(lambda: _stretch(left, width, size), None)
 
 
-def _stretch(rows: Iterator[Sequence[Any] | str], width: int, size: int) -> Raw | None:
+def _stretch(rows: Iterator[Sequence[Any] | str], width: int, size: int) -> RawRows | None:
     """Up to `size` rows, some hundred at a time, which stay in the processor's cache; None at the end."""
     columns, broken, done, nothing = [list[Any]() for _ in range(width)], dict[int, str](), 0, [""] * width
     while part := list(itertools.islice(rows, min(PART, size - done))):
@@ -64,7 +64,7 @@ def _stretch(rows: Iterator[Sequence[Any] | str], width: int, size: int) -> Raw 
         for column, cells in zip(columns, zip(*(nothing if isinstance(row, str) else row for row in part), strict=True), strict=True):
             column += cells
         done += len(part)
-    return Raw(done, columns, broken) if done else None
+    return RawRows(done, columns, broken) if done else None
 
 
 def columns_of(label: str, names: Sequence[str], present: Sequence[Any], column: Callable[[int], Any]) -> list[Any]:
