@@ -87,9 +87,9 @@ class Bulk:
                 sender.start(partial(self.send, part, job, done))
                 if self.account:  # whose persons are charged for no rows before those ahead of them have arrived
                     sender.wait()
-                accepted += sum(submission.count for submission, _ in part.made)
-                submissions += len(part.made)
-                code = part.made[0][1] if part.made and self.public.invitation else code
+                accepted += sum(submission.count for submission, _ in part.submissions)
+                submissions += len(part.submissions)
+                code = part.submissions[0][1] if part.submissions and self.public.invitation else code
                 rejected += part.rejected
                 done += part.size
                 advance(part.size)
@@ -180,7 +180,7 @@ class Bulk:
     def keep(self, part: PerturbedBatch, job: Job | None) -> None:
         """Puts all submissions of a stretch into the outbox, in one step with the job's progress, before the first is sent."""
         outbox, url = self.delivery.outbox, self.delivery.url
-        made = [submission for submission, _ in part.made]
+        made = [submission for submission, _ in part.submissions]
         if job and self.row_keys:
             outbox.advance(url, self.survey.id, job, len(part.marks), made, (), part.marks)
         elif job:
@@ -190,7 +190,7 @@ class Bulk:
 
     def send(self, part: PerturbedBatch, job: Job | None, done: int) -> None:
         try:
-            self.delivery.send_all(self.survey.id, [submission for submission, _ in part.made])
+            self.delivery.send_all(self.survey.id, [submission for submission, _ in part.submissions])
         except DeliveryError as error:
             raise DeliveryError(f"{error}. {_where_it_stands(job, done, part)}") from None
         except RejectedError as error:

@@ -1,7 +1,7 @@
-"""Many respondents' answers become batches of categories, wherever the rows come from (`sources`).
+"""Tables of answers: many respondents' rows become batches of categories, whatever their source (`sources`).
 
-Rows are counted from 1; a CSV file's header is not a row. A row that cannot be sent is named by its number,
-the question and the rule, never by what it holds.
+Rows are counted from 1; a CSV file's header is not a row. A row that cannot be sent is reported by its number, the question and the
+rule, never by its content.
 """
 
 from __future__ import annotations
@@ -31,10 +31,17 @@ from deniable.wire.public import some_of
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows in a stretch: the categories of those that can be sent, shape (questions, n), and the others.
+    """Some consecutive rows: the categories of the valid ones, shape (questions, n), and the rejected others.
 
-    groups: the place of each one's group among the survey's, shape (n,); -1 where no column names it. rows: the number of each,
-    from 1. people, keys: the key of each one's person, and of the row, where columns name them. marks: hashes of the latter.
+    Attributes:
+        size: Number of rows, rejected ones included.
+        categories: The categories of valid rows.
+        rejected: The other rows.
+        groups: The index of each valid row's group among the survey's, shape (n,); -1 if no column names it.
+        rows: The number of each valid row, from 1.
+        people: The key of each valid row's person, if a column names it.
+        keys: The key of each valid row, if a column names it.
+        marks: Hashes of those keys.
     """
 
     size: int
@@ -47,7 +54,7 @@ class Batch:
     marks: list[bytes] = field(default_factory=list, repr=False)
 
     def only(self, keep: NDArray[np.bool_]) -> Batch:
-        """The same stretch with fewer rows that can be sent."""
+        """Returns the same batch with fewer valid rows."""
         if keep.all():
             return self
         lists: dict[str, Any] = {name: list(itertools.compress(getattr(self, name), keep)) for name in ("people", "keys", "marks")}
@@ -55,19 +62,19 @@ class Batch:
 
 
 class ExtraColumns(NamedTuple):
-    """The columns beside the answers, which are not randomized: the group's is sent as it is, the others never."""
+    """Columns besides the answers, which are not randomized: the group's is sent as it is, the others never."""
 
     group: str | None = None
     person: str | None = None
     row: str | None = None
 
     def check(self, survey: Survey, names: Sequence[str]) -> None:
-        """Raises AnswerError where one is the column of a question, or both are one."""
+        """Checks that each is a column of its own. Raises AnswerError."""
         questions = {*names, *(question.id for question in survey.questions)}
         reasons = {"group_column": "a group is public", "person_column": "a key is no answer", "row_key": "its hashes are kept"}
         for (argument, why), column in zip(reasons.items(), self, strict=True):
             if column in questions:
-                raise AnswerError(f"{argument} must be a column of its own, got that of a question, {column}: {why}")
+                raise AnswerError(f"{argument} must be a column of its own, got the column of question {column}: {why}")
             if column is not None and column == self.group and argument != "group_column":
                 raise AnswerError(f"{argument} must be another column than group_column, {column}: a group is sent, a key never")
 
@@ -84,7 +91,12 @@ def batches(
     size: int,
     skip: int = 0,
 ) -> Iterator[Batch]:
-    """Reads and encodes `rows`, up to `size` at a time; `words` round numbers. Raises AnswerError if a column is missing; OSError."""
+    """Reads and encodes `rows`, up to `size` at a time; `words` round numbers.
+
+    Raises:
+        AnswerError: A column is missing, or `columns` names an unknown question.
+        OSError: The file cannot be read.
+    """
     columns = columns or {}
     ids = [item.id for item in survey.items]
     if others := sum(name not in ids for name in columns):
@@ -103,13 +115,13 @@ def batches(
 def _encoded(survey: Survey, raw: RawRows, first: int, words: Words, beside: ExtraColumns) -> Batch:
     answers, others = raw.columns[: len(survey.items)], iter(raw.columns[len(survey.items) :])
     labels, people, keys = ([] if name is None else listed(next(others)) for name in beside)
-    found = np.empty((len(answers), raw.size), dtype=np.min_scalar_type(-max(item.k for item in survey.items)))
-    for row, item, column in zip(found, survey.items, answers, strict=True):
+    codes = np.empty((len(answers), raw.size), dtype=np.min_scalar_type(-max(item.k for item in survey.items)))
+    for row, item, column in zip(codes, survey.items, answers, strict=True):
         row[:] = categories(item, raw.plain(item, column), words)
     contradictory = [
-        (name, dict.fromkeys(np.flatnonzero(rows).tolist(), f"must be {rule}")) for name, rule, rows in contradictions(survey, found)
+        (name, dict.fromkeys(np.flatnonzero(rows).tolist(), f"must be {rule}")) for name, rule, rows in contradictions(survey, codes)
     ]
-    found = apply_skip_logic(survey, found)
+    codes = apply_skip_logic(survey, codes)
     groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, labels)
     outside = np.flatnonzero(groups < 0).tolist() if beside.group is not None else []
     wrong: list[tuple[str, Mapping[int, str]]] = [
@@ -118,27 +130,27 @@ def _encoded(survey: Survey, raw: RawRows, first: int, words: Words, beside: Ext
         (str(beside.row), _refused(keys, "row")),
         *contradictory,
     ]
-    valid: NDArray[np.bool_] = found.min(axis=0) >= 0
+    valid: NDArray[np.bool_] = codes.min(axis=0) >= 0
     valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, rows in wrong)]] = False
     rejected: list[RejectedRow] = []
     for row in np.flatnonzero(~valid).tolist():
-        rejected += _reasons(survey.items, answers, raw, found[:, row], row, first)
+        rejected += _reasons(survey.items, answers, raw, codes[:, row], row, first)
         rejected += [RejectedRow(first + row, name, rows[row]) for name, rows in wrong if row in rows and row not in raw.broken]
-    raw.columns.clear()  # whoever still has the stretch while it is sent has no answer
-    return Batch(raw.size, found, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
+    raw.columns.clear()  # no reference to an answer remains while the batch is sent
+    return Batch(raw.size, codes, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
 
 
 def _refused(cells: Sequence[Any], what: str) -> dict[int, str]:
-    """The places of keys that are refused, and why."""
+    """Returns the indexes of invalid keys, each with the rule it breaks."""
     rule = f"must name the {what}, by text or a whole number"
     reasons = ((row, refusal(cell)) for row, cell in enumerate(cells))
     return {row: rule if reason == UNNAMED else f"{rule}; it {reason}" for row, reason in reasons if reason}
 
 
 def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
-    """Where each row's group stands among the survey's, -1 for nowhere. A label may be written as a whole number."""
-    known = {label: place for place, label in enumerate(survey.groups)}
-    return np.array([known.get(label_of(cell, known), -1) for cell in column], dtype=np.int64)
+    """Returns the index of each row's group among the survey's, -1 for an unknown one. A label may be written as a whole number."""
+    places = {label: place for place, label in enumerate(survey.groups)}
+    return np.array([places.get(label_of(cell, places), -1) for cell in column], dtype=np.int64)
 
 
 def _reasons(

@@ -236,7 +236,7 @@ def _editor(edited: _Edited, more: list[Problem] | None = None, conflict: bool =
 
 def _entry(survey: Survey) -> str:
     """The fragment of a link that leads to the questions: with a code that was given to nobody, and a group where there are some."""
-    code = access_codes.written(bytes(access_codes.SECRET_BYTES))
+    code = access_codes.format_code(bytes(access_codes.SECRET_BYTES))
     return urlencode({"code": code, **({"group": survey.groups[0]} if survey.groups else {})})
 
 
@@ -341,7 +341,7 @@ def preview(draft_id: str) -> Page:
     draft = own(draft_id)
     if survey_in(draft.text) is None:
         return redirect(url_for(".edit", draft_id=draft_id))
-    code = access_codes.written(bytes(access_codes.SECRET_BYTES))
+    code = access_codes.format_code(bytes(access_codes.SECRET_BYTES))
     return render_template(
         "drafts/preview.html", draft=draft, title=title_in(draft.text), code=code, digest=tried(draft_id).digest, form=ActionForm()
     )

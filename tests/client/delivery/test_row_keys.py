@@ -123,7 +123,7 @@ def test_the_two_ways_are_not_mixed(client, server, tmp_path):
 
 
 def test_the_column_is_none_of_a_question_or_of_the_group(client):
-    with pytest.raises(AnswerError, match="row_key must be a column of its own, got that of a question, smokes"):
+    with pytest.raises(AnswerError, match="row_key must be a column of its own, got the column of question smokes"):
         client.submit_many("study", ROWS, row_key="smokes")
     for other in ({"job": "j"}, {"invitation": "x"}):
         with pytest.raises(ValueError, match="row_key must be used without job"):

@@ -226,7 +226,7 @@ def test_a_column_that_is_there_twice_is_an_error(study):
 @pytest.mark.parametrize(
     ("raw", "told"),
     [
-        (b"smokes,party\nyes,R\xe9d CANARY\n", "must be UTF-8 text, and is not"),
+        (b"smokes,party\nyes,R\xe9d CANARY\n", "must be UTF-8 text, but is not"),
         (b'smokes,party\n"yes,CANARY\nno,Red\n', "is not well-formed CSV: unexpected end of data"),
         (b'smokes,party\n"yes"CANARY,Red\n', "is not well-formed CSV: ',' expected after '\"'"),
         (b"smokes,party\n" + b"C" * 200_000 + b",Red\n", "is not well-formed CSV: field larger than field limit"),
@@ -244,7 +244,7 @@ def test_text_that_cannot_be_read_is_told_by_place_and_not_by_content(study, tmp
 def test_json_lines_in_another_encoding_are_told_likewise(study, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"smokes": "CANARY\xe9"}\n')
-    assert broken(study, path) == f"{path}: must be UTF-8 text, and is not: say its encoding, such as cp1252"
+    assert broken(study, path) == f"{path}: must be UTF-8 text, but is not: name its encoding, such as cp1252"
 
 
 @pytest.mark.parametrize("rows", [5, None, {"smokes": ["yes"]}, b"smokes"])

@@ -90,7 +90,7 @@ def test_a_batch_may_be_a_number_of_numpy():
 
 
 ANSWERS = {"often smokes": "CANARY"}
-CODE = access_codes.written(bytes(15))
+CODE = access_codes.format_code(bytes(15))
 
 
 def session(client: SurveyClient) -> SurveySession:

@@ -9,12 +9,12 @@ from deniable.errors import AnswerError, DeliveryError, RefusedError
 from deniable.sdk.client import SurveyClient
 from deniable.sdk.session import SurveySession
 from deniable.survey import Survey
-from deniable.wire.access_codes import read, submission_id, written
+from deniable.wire.access_codes import format_code, read, submission_id
 from deniable.wire.link import Link
 from deniable.wire.submission import Submission
 
 ANSWERS = {"smokes": True, "party": "Red"}
-CODE = written(bytes(range(15)))
+CODE = format_code(bytes(range(15)))
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_link_of_another_digest_or_server_is_refused_before_a_coin_is_tossed(c
     for link in ("https://example.org/s/study", Link("https://example.org", "study")):
         with pytest.raises(ValueError, match="link must be to "):
             client.survey(link)
-    with pytest.raises(ValueError, match="must stand behind #"):
+    with pytest.raises(ValueError, match="must come after #"):
         client.survey(f"{server.url}/s/study?digest={study.digest}")
     assert server.posts == []
 
