@@ -85,4 +85,4 @@ def test_a_digest_that_the_server_would_see_is_refused(submit, server, tmp_path)
     """Taken as a link without one, it would pin nothing."""
     result = CliRunner().invoke(main, ["submit", f"{server.url}/s/study?digest={'0' * 64}", __file__])
     assert (result.exit_code, server.seen) == (2, [])
-    assert "the link's digest must come after #, which no server sees, and not behind ?" in result.stderr
+    assert "the link's digest must come after #, which no server sees, and not after ?" in result.stderr

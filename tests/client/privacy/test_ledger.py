@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from deniable.cli import main
 from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError
-from deniable.privacy.ledger import Ledger, JobRows, Use
+from deniable.privacy.ledger import JobRows, Ledger, Use
 from deniable.sdk import session as session_module
 from deniable.sdk.client import SurveyClient
 from deniable.survey import Survey
@@ -245,7 +245,7 @@ def test_wrong_answers_cost_nothing(server, client, path):
 
 def test_a_ledger_and_a_person_come_together(server, client, outbox):
     for call in (lambda: client.submit("study", ANSWERS), lambda: client.submit_many("study", [ANSWERS])):
-        with pytest.raises(ValueError, match="must be given: this client keeps a ledger"):
+        with pytest.raises(ValueError, match="must be named: this client keeps a ledger"):
             call()
     with SurveyClient(server.url, outbox=outbox) as without:
         with pytest.raises(ValueError, match="person needs a ledger: SurveyClient"):

@@ -113,7 +113,8 @@ def test_what_leads_elsewhere_stays_apart(url):
 )
 @pytest.mark.parametrize("server", ["https://a.example", "http://127.0.0.1:8000", "https://a.example/below"])
 def test_the_address_of_a_page_is_refused_with_what_to_do_instead(server, page):
-    advice = "a respondent's link: SurveyClient.from_link takes it" if "/s/" in page else f"the address of a page: the server's own is {server}"
+    own = f"the address of a page: the server's own is {server}"
+    advice = "a respondent's link: SurveyClient.from_link takes it" if "/s/" in page else own
     with pytest.raises(ValueError, match=r"^url must be the address of a server alone, got ") as caught:
         server_address(server + page)
     assert str(caught.value).endswith(advice)
