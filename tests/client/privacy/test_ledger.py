@@ -267,7 +267,7 @@ def test_a_client_that_another_thread_closes_sends_nothing_that_is_not_charged(s
     for batch in people("ada"), iter(people("ada")):
         with pytest.raises(RefusedError, match="cannot be used, so nothing is sent: the file was closed"):
             client.submit_many("study", batch, person_column="who")
-    with pytest.raises(ValueError, match="person must be given"):
+    with pytest.raises(ValueError, match="person must be named"):
         client.submit("study", ANSWERS)
     assert (len(asked), server.posts) == (2, [])
 
