@@ -47,7 +47,7 @@ ROOMS = {
     "plan": ("planning: precision, power, and the price of privacy", "errors extras mechanism survey privacy estimate"),
     "verify": ("verification of a served page against the release", "errors extras survey wire"),
     "sdk": ("the Python client", "errors survey privacy wire device device/redacted device/sources/file delivery estimate plan"),
-    "deniable": ("the public names", "errors mechanism survey wire device device/sources/file sdk"),
+    "deniable": ("the public names", "errors mechanism survey wire device device/sources/file delivery sdk"),
     "demo": ("demonstration from publishing to estimates, with an old survey's real answers", "errors survey wire estimate sdk"),
     "cli": (
         "the command line",
@@ -150,10 +150,15 @@ PUBLIC = [
         "File",
         "MissingExtraError",
         "Question",
+        "Receipt",
         "RefusedError",
+        "RefusedSubmission",
         "RejectedError",
+        "RejectedRow",
+        "ResendResult",
     ),
-    *("Submission", "SubmissionError", "Survey", "SurveyClient", "SurveyError", "Tally"),
+    *("Submission", "SubmissionError", "SubmissionReport", "Survey", "SurveyClient", "SurveyError", "SurveySession", "SurveySummary"),
+    *("Tally", "UnsentSubmission"),
     *("encode", "encode_column", "os_words", "pack", "randomize", "unpack"),
 ]
 

@@ -1,9 +1,10 @@
-"""Ask sensitive questions and learn the truth about the group without being able to learn it about anyone.
+"""Surveys about sensitive questions under local differential privacy: learn about the group, never about one person.
 
-The way of an answer: `encode` it, `randomize` it, `pack` it, send it; `unpack` it, count it in a `Tally`,
-`deniable.estimate.estimate` the shares. `SurveyClient` does the first half, a `deniable-server` the second.
+An answer is encoded (`encode`), randomized (`randomize`), packed (`pack`) and sent; a server unpacks it (`unpack`), counts it in a
+`Tally`, and `deniable.estimate.estimate` computes the shares. `SurveyClient` does the first half, a `deniable-server` the second.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from deniable.device.encode import encode, encode_column
@@ -18,6 +19,7 @@ from deniable.errors import (
     MissingExtraError,
     RefusedError,
     RejectedError,
+    RejectedRow,
     SubmissionError,
     SurveyError,
 )
@@ -29,7 +31,11 @@ from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 
 if TYPE_CHECKING:
-    from deniable.sdk.client import SurveyClient
+    from deniable.delivery.jobs import SubmissionReport
+    from deniable.delivery.outbox import RefusedSubmission
+    from deniable.sdk.client import ResendResult, SurveyClient
+    from deniable.sdk.session import Receipt, SurveySession, UnsentSubmission
+    from deniable.sdk.survey_list import SurveySummary
 
 __version__ = "0.1.0"
 
@@ -42,14 +48,22 @@ __all__ = [
     "File",
     "MissingExtraError",
     "Question",
+    "Receipt",
     "RefusedError",
+    "RefusedSubmission",
     "RejectedError",
+    "RejectedRow",
+    "ResendResult",
     "Submission",
     "SubmissionError",
+    "SubmissionReport",
     "Survey",
     "SurveyClient",
     "SurveyError",
+    "SurveySession",
+    "SurveySummary",
     "Tally",
+    "UnsentSubmission",
     "encode",
     "encode_column",
     "os_words",
@@ -58,16 +72,26 @@ __all__ = [
     "unpack",
 ]
 
+_CLIENT = {
+    "Receipt": "deniable.sdk.session",
+    "RefusedSubmission": "deniable.delivery.outbox",
+    "ResendResult": "deniable.sdk.client",
+    "SubmissionReport": "deniable.delivery.jobs",
+    "SurveyClient": "deniable.sdk.client",
+    "SurveySession": "deniable.sdk.session",
+    "SurveySummary": "deniable.sdk.survey_list",
+    "UnsentSubmission": "deniable.sdk.session",
+}
+"""Names of the client, each with its module."""
+
 
 def __getattr__(name: str) -> Any:
-    """`SurveyClient` when it is first asked for: an HTTP library comes with it, which takes longer to load than all else."""
-    if name != "SurveyClient":
+    """Loads a name of the client when it is first used: the HTTP library that comes with it loads more slowly than the rest."""
+    if name not in _CLIENT:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from deniable.sdk.client import SurveyClient
-
-    return SurveyClient
+    return getattr(import_module(_CLIENT[name]), name)
 
 
 def __dir__() -> list[str]:
-    """Returns the public names, `SurveyClient` among them, for completion in a shell or an editor."""
+    """Returns the public names, those loaded later included, for completion in a shell or an editor."""
     return [*__all__, "__version__"]

@@ -1,17 +1,17 @@
-"""Everything that `deniable` raises on purpose.
+"""Exceptions: every error that `deniable` raises on purpose.
 
 DeniableError
-├── SurveyError        a survey file or a definition breaks the rules; lists every problem
-├── AnswerError        an answer is not one the question allows (the answer itself is never quoted)
-├── SubmissionError    the bits of a submission are not what the survey's records look like
-├── RefusedError       this client will not send: pin, cap or definition do not hold
+├── SurveyError        a survey file or definition breaks the rules; lists every problem
+├── AnswerError        an answer is not allowed by its question (the answer itself is never quoted)
+├── SubmissionError    a submission does not have the format of the survey's records
+├── RefusedError       this client refuses to send: pin, cap or definition do not hold
 ├── DeliveryError      the server could not be reached, or kept failing; the outbox keeps the bytes
-├── RejectedError      the server answered, and said no
+├── RejectedError      the server rejected the request
 ├── EstimateError      no estimate exists for this design or these counts
 │   └── ModelError     no estimate of a regression exists: what happened, why, and what else to try
 │   └── UnknownNameError  there is no question, option or figure of that name; also a KeyError
-├── ExportError        a folder is not a whole export of a survey's records
-└── MissingExtraError  something needs an extra that is not installed; also a ModuleNotFoundError
+├── ExportError        a folder is not a complete export of a survey's records
+└── MissingExtraError  an optional dependency is not installed; also a ModuleNotFoundError
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from typing import Any, NamedTuple, Self
 
 
 class DeniableError(Exception):
-    """Base of the tree above; catch it to catch all of them."""
+    """Base class of all errors in this tree."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Python would call the class with `args`, the message alone. Some classes take more, and a pool of processes whose worker raised
-        # what it cannot read waits for ever.
+        # By default pickle calls the class with `args`, the message alone. Some classes take more arguments, and a process pool waits
+        # forever for a worker whose error it cannot unpickle.
         return _remade, (type(self), self.args), vars(self)
 
 
 def _remade(kind: type[DeniableError], args: tuple[Any, ...]) -> DeniableError:
-    """An error with the same message, as a copy or another process has it; its attributes are set by whoever asked for it."""
+    """Returns an error with the same message, without calling its constructor; unpickling then sets its attributes."""
     return kind.__new__(kind, *args)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake in a survey file: where it is, and what the rule is."""
+    """One mistake in a survey file: its place, and the rule that it breaks."""
 
     where: str
     message: str
@@ -49,8 +49,8 @@ class Problem:
         return f"{self.where}{at}: {self.message}"
 
 
-class Rejected(NamedTuple):
-    """A row that was not sent: its number from 1, the question ("" where it is the row itself), and the rule."""
+class RejectedRow(NamedTuple):
+    """A row that was not sent: its number from 1, the question ("" if the row itself is invalid), and the rule it breaks."""
 
     row: int
     question: str
@@ -61,7 +61,7 @@ class Rejected(NamedTuple):
 
 
 class SurveyError(DeniableError):
-    """A survey file or definition breaks the rules. `problems` lists all of them, in the file's order."""
+    """A survey file or definition breaks the rules. `problems` lists all mistakes, in the file's order."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = tuple(problems)
@@ -69,11 +69,11 @@ class SurveyError(DeniableError):
 
 
 class AnswerError(DeniableError):
-    """An answer is missing or not one that its question allows. The message never quotes the answer."""
+    """An answer is missing, or its question does not allow it. The message never quotes the answer."""
 
 
 class SubmissionError(DeniableError):
-    """A submission's envelope or records break a rule, which `rule` names in one word."""
+    """A submission's envelope or records break a rule; `rule` is its name, one word."""
 
     def __init__(self, rule: str, message: str) -> None:
         self.rule = rule
@@ -81,15 +81,15 @@ class SubmissionError(DeniableError):
 
 
 class RefusedError(DeniableError):
-    """This client will not take part in this survey as it is offered. Nothing was sent."""
+    """This client refuses to take part in the survey as it is offered. Nothing was sent."""
 
 
 class DeliveryError(DeniableError):
-    """The server could not be reached or kept failing. The perturbed bytes wait in the outbox."""
+    """The server could not be reached or kept failing. The perturbed bytes stay in the outbox."""
 
 
 class RejectedError(DeniableError):
-    """The server understood the request and turned it down; `status` is its HTTP status."""
+    """The server rejected the request; `status` is its HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
         self.status = status
@@ -97,19 +97,19 @@ class RejectedError(DeniableError):
 
 
 class EstimateError(DeniableError):
-    """The design or the counts admit no estimate; the message says why."""
+    """The design or the counts allow no estimate; the message says why."""
 
 
 class ModelError(EstimateError):
-    """No estimate of a regression exists for these reports. The message joins the parts below; a page may lay them out.
+    """No estimate of a regression exists for these reports. The message joins the parts below, which a page may show separately.
 
     Attributes:
-        what: What happened, in plain words.
-        why: Why it happens; empty where `what` says it.
-        ways: What to try instead, each a clause.
+        what: The event, in plain words.
+        why: The cause; empty if `what` says it.
+        ways: Alternatives to try, each a clause.
         statistics: The same in the terms of statistics.
-        concerned: Variables, each with those of its categories that are concerned; empty where no single category is.
-        terms: The coefficients concerned.
+        concerned: Affected variables, each with its affected categories; no categories where no single one is affected.
+        terms: The affected coefficients.
     """
 
     def __init__(
@@ -128,26 +128,32 @@ class ModelError(EstimateError):
 
 
 class UnknownNameError(EstimateError, KeyError):
-    """There is no question, option or figure of that name; the message lists some that there are, and one that is like it."""
+    """There is no question, option or figure of that name. The message lists some valid names, and the one most like it."""
 
-    __str__ = Exception.__str__  # a KeyError shows itself in quotes
+    __str__ = Exception.__str__  # KeyError's own quotes the message
 
     @classmethod
-    def of(cls, what: str, name: Any, known: Iterable[str]) -> Self:
-        """Returns the error for a name that is not among those known; `what` says what it must be the name of."""
-        there = list(dict.fromkeys(known))
-        near = difflib.get_close_matches(name, there, 1) if isinstance(name, str) else []
-        some = f"{', '.join(there[:8])}{', …' if len(there) > 8 else ''}" or "none"
+    def of(cls, what: str, name: Any, valid: Iterable[str]) -> Self:
+        """Returns the error for a name that is not among the known ones.
+
+        Args:
+            what: The rule for the name, at the beginning of the message.
+            name: The name that was not recognized.
+            valid: The valid names.
+        """
+        names = list(dict.fromkeys(valid))
+        near = difflib.get_close_matches(name, names, 1) if isinstance(name, str) else []
+        some = f"{', '.join(names[:8])}{', …' if len(names) > 8 else ''}" or "none"
         return cls(f"{what} ({some}), got {name!r}{f'; did you mean {near[0]!r}?' if near else ''}")
 
 
 class ExportError(DeniableError):
-    """A folder is not a whole export of a survey's records, as it was written; the message names the file and what is wrong."""
+    """A folder is not a complete export of a survey's records; the message names the file and the problem."""
 
 
 class MissingExtraError(DeniableError, ModuleNotFoundError):
-    """Something needs packages that come with an extra of `deniable`; the message names both."""
+    """A feature needs packages that come with an extra of `deniable`; the message names both."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # knows `name` and `path`, which are not kept where other attributes are
+        # keeps `name` and `path`, which are not in `__dict__`
         return ModuleNotFoundError.__reduce__(self)  # type: ignore[return-value]

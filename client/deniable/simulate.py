@@ -1,4 +1,4 @@
-"""Made-up surveys, perturbed as real ones are: for teaching, planning and tests."""
+"""Simulated surveys, perturbed as real ones are: for teaching, planning and tests."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ from deniable.delivery import jobs, transport
 from deniable.device import perturb, sealed
 from deniable.errors import AnswerError
 from deniable.sdk.client import SurveyClient
-from deniable.sdk.session import Session
+from deniable.sdk.session import SurveySession
 from deniable.survey import Survey, document
 
 PACKAGE = str(Path(deniable.__file__).parent)
@@ -247,8 +247,8 @@ EXEMPT = {
     for file, lines in (
         (SurveyClient.submit.__code__.co_filename, _entered(SurveyClient.submit)),
         (SurveyClient.submit.__code__.co_filename, _entered(SurveyClient.submit_many)),
-        (Session.submit.__code__.co_filename, _entered(Session.submit)),
-        (Session.submit.__code__.co_filename, _entered(Session.perturb)),
+        (SurveySession.submit.__code__.co_filename, _entered(SurveySession.submit)),
+        (SurveySession.submit.__code__.co_filename, _entered(SurveySession.perturb)),
         (sealed.__file__, _unreachable()),
     )
     for line in lines

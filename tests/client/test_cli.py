@@ -18,7 +18,7 @@ from deniable.errors import DeniableError
 from deniable.privacy.posterior import posterior_bound
 from deniable.sdk.client import SurveyClient
 from deniable.survey import Survey
-from deniable.wire.access_codes import written
+from deniable.wire.access_codes import format_code
 from deniable.wire.six_words import six_words
 from deniable.wire.submission import Submission
 
@@ -243,7 +243,7 @@ def test_submit_sends_all_rows_as_one_group_or_each_row_as_its_own(run, server, 
 
 
 def test_submit_by_invitation_shows_the_code_with_which_withdraw_erases_it(run, server, answers, invited):
-    code = written(bytes(range(15)))
+    code = format_code(bytes(range(15)))
     answers.write_text("smokes,party\nyes,Red\n")
     result = run("submit", f"{server.url}/s/invited", "--invitation", code, str(answers))
     assert result.stdout.splitlines()[0] == "1 respondent accepted in 1 submission to survey invited."
@@ -257,7 +257,7 @@ def test_submit_by_invitation_shows_the_code_with_which_withdraw_erases_it(run, 
 
 def test_submit_takes_the_invitation_of_a_personal_link(run, server, answers, invited):
     answers.write_text("smokes,party\nyes,Red\n")
-    code = written(bytes(range(15)))
+    code = format_code(bytes(range(15)))
     assert run("submit", f"{server.url}/s/invited#code={code}", str(answers)).exit_code == 0
     [body] = server.accepted.values()
     assert Submission.from_json(body).invitation == bytes(range(15))

@@ -45,7 +45,7 @@ def test_a_file_is_read_as_it_is_or_as_it_is_told_to_be(server, submit, tmp_path
     [
         (["--delimiter", ";;"], "delimiter must be one character, got ';;'"),
         (["--encoding", "klingon"], "encoding must be one that Python knows"),
-        (["--sheet", "x"], "sheet must be left out: a csv file has none"),
+        (["--sheet", "x"], "sheet must be left out for a csv file"),
         (["--row-key", "staff", "--job", "x"], "--row-key goes with neither --job nor --invitation"),
     ],
 )
@@ -62,7 +62,7 @@ def test_what_cannot_be_read_with_certainty_is_one_line_without_a_cell(submit, t
         result = submit(tmp_path / name)
         assert (result.exit_code, server.posts) == (1, [])
         assert "CANARY" not in result.stderr
-    assert "must be a workbook (.xlsx), and cannot be read as one" in result.stderr
+    assert "must be a workbook (.xlsx), but cannot be read as one" in result.stderr
 
 
 def test_the_first_run_says_what_a_copy_does_and_with_row_keys_a_copy_counts_once(submit, tmp_path, server):
@@ -85,4 +85,4 @@ def test_a_digest_that_the_server_would_see_is_refused(submit, server, tmp_path)
     """Taken as a link without one, it would pin nothing."""
     result = CliRunner().invoke(main, ["submit", f"{server.url}/s/study?digest={'0' * 64}", __file__])
     assert (result.exit_code, server.seen) == (2, [])
-    assert "the link's digest must stand behind #, which no server sees, and not behind ?" in result.stderr
+    assert "the link's digest must come after #, which no server sees, and not after ?" in result.stderr

@@ -167,8 +167,8 @@ def test_each_process_makes_its_own_and_a_child_of_a_child_too():
         differs(first)
         mine = own.get()
         assert ended(forked(lambda: differs(mine)))
-        assert own.given_up() is mine
-        assert own.given_up() is None
+        assert own.detach() is mine
+        assert own.detach() is None
 
     assert ended(forked(child))
     assert own.get() is first

@@ -17,11 +17,11 @@ from deniable.device.perturb import perturb_one
 from deniable.errors import DeliveryError, RefusedError
 from deniable.sdk.arguments import seal_of, seals
 from deniable.sdk.client import SurveyClient
-from deniable.sdk.session import Session
+from deniable.sdk.session import SurveySession
 from deniable.survey import Survey
 from deniable.survey.types.base import Answer
 
-TAKERS = (SurveyClient, Session)
+TAKERS = (SurveyClient, SurveySession)
 WORDS = ("CANARY", "often smokes")
 ANSWERS = {"often smokes": "CANARY"}
 CANARIES: dict[str, Any] = {
@@ -114,7 +114,7 @@ def shown(*classes: type) -> list[str]:
         client = SurveyClient("http://127.0.0.1:9", outbox=":memory:", retries=0)  # nothing listens there
         client._surveys["study"] = Survey.from_text(STUDY)
         with client:
-            for what, call in calls(method, client.survey("study") if issubclass(owner, Session) else client):
+            for what, call in calls(method, client.survey("study") if issubclass(owner, SurveySession) else client):
                 found += [f"{owner.__name__}.{name}, {what}" for _ in shown_by(call)[:1]]
     return found
 
@@ -122,7 +122,7 @@ def shown(*classes: type) -> list[str]:
 def test_every_public_method_that_takes_answers_or_rows_is_under_a_seal() -> None:
     assert unsealed(*TAKERS) == []
     sealed = {f"{owner.__name__}.{name}" for owner, name, method in methods(*TAKERS) if hasattr(method, "seals")}
-    assert sealed == {"SurveyClient.submit", "SurveyClient.submit_many", "Session.perturb", "Session.submit"}
+    assert sealed == {"SurveyClient.submit", "SurveyClient.submit_many", "SurveySession.perturb", "SurveySession.submit"}
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from deniable.errors import SurveyError
-from deniable.privacy.posterior import People, least_protected, odds_in_words, people, posterior_bound
+from deniable.privacy.posterior import NaturalFrequencies, least_protected, odds_in_words, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.gaps import gaps
 from deniable.survey.labels import warnings
@@ -154,7 +154,7 @@ def _protection(survey: Survey) -> list[str]:
     return _aligned([head, *((q.id, q.type, f"{q.epsilon / survey.epsilon:.1%}", *_in_words(people(q.channel))) for q in survey.questions)])
 
 
-def _in_words(found: People) -> tuple[str, str]:
+def _in_words(found: NaturalFrequencies) -> tuple[str, str]:
     return f"{found.own:,} of {found.of:,}", f"{found.other:,} of {found.of:,}"
 
 

@@ -15,7 +15,7 @@ from typing import IO
 
 import click
 
-from deniable.errors import Rejected
+from deniable.errors import RejectedRow
 
 
 def check(path: str, answers: str) -> None:
@@ -49,10 +49,10 @@ def _is_input(found: os.stat_result, answers: str) -> bool:
     return False
 
 
-def write(path: str, rejected: Sequence[Rejected]) -> None:
+def write(path: str, rejected: Sequence[RejectedRow]) -> None:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(Rejected._fields)
+    writer.writerow(RejectedRow._fields)
     writer.writerows(rejected)
     stream = _standard(path)
     if stream is not None:

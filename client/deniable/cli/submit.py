@@ -14,7 +14,7 @@ import click
 from deniable.cli import rejects_file
 from deniable.cli.ledger import ledger_option
 from deniable.cli.options import cap, key_option, opened_client, outbox_option, survey_option
-from deniable.delivery.jobs import Report, counted
+from deniable.delivery.jobs import SubmissionReport, counted
 from deniable.device.sources.file import File
 from deniable.survey.total import HIGH
 
@@ -191,12 +191,12 @@ def _check_persons(person_column: str | None) -> None:
         )
 
 
-def _summary(report: Report) -> dict[str, Any]:
+def _summary(report: SubmissionReport) -> dict[str, Any]:
     rejected = [found._asdict() for found in report.rejected]
     return {**asdict(report), "rejected": rejected}
 
 
-def _told(report: Report) -> str:
+def _told(report: SubmissionReport) -> str:
     sent = f"{counted(report.accepted, 'respondent')} accepted in {counted(report.submissions, 'submission')}"
     lines = [f"{sent} to survey {report.survey}."]
     if report.code:

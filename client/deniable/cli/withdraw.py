@@ -12,7 +12,7 @@ from deniable.wire import access_codes
 
 def _written_code(ctx: click.Context, param: click.Parameter, text: str) -> str:
     try:
-        return access_codes.written(access_codes.read(text))
+        return access_codes.format_code(access_codes.read(text))
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 

@@ -1,1 +1,1 @@
-"""Perturbed submissions on their way to a server, each exactly once: jobs, the outbox, the network."""
+"""Delivery of perturbed submissions to a server, each exactly once: jobs, the outbox, the network."""

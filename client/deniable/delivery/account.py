@@ -1,4 +1,4 @@
-"""The persons whose answers are sent: the ledger is charged for each before that. They are named by their row, never by their key."""
+"""Charges of persons before their answers are sent. Messages name them by row, never by key."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from deniable.device.tables import Batch
-from deniable.errors import RefusedError, Rejected
-from deniable.privacy.ledger import Ledger, Place, Trial, Use
+from deniable.errors import RefusedError, RejectedRow
+from deniable.privacy.ledger import JobRows, Ledger, Trial, Use
 
 _SHOWN = 20
 
 
 @dataclass(frozen=True)
 class Account:
-    """Charges `use` to the persons of rows, whose keys are in `column`, up to `cap`.
+    """Charges `use` to the persons of rows, with keys in `column`, up to `cap`.
 
-    strict: where a row is wrong or its person would come above the cap, nobody of the batch is charged. job: as `Ledger.job` names it,
-    where the input has a name.
+    Attributes:
+        strict: If a row is invalid or its person would exceed the cap, no one of the batch is charged.
+        job: The job as `Ledger.job` names it, if the input has a name.
     """
 
     ledger: Ledger
@@ -29,9 +30,10 @@ class Account:
     job: bytes | None = None
 
     def charged(self, batch: Batch) -> Batch:
-        """The rows whose persons are charged now; the others are rejected, or all refused. To be called under a seal.
+        """Charges the persons of rows and returns these rows; others are rejected, or all refused. Call it under a seal.
 
-        Raises RefusedError, which names rows.
+        Raises:
+            RefusedError: With `strict`, someone would exceed the cap. The message names rows.
         """
         if self.strict and batch.rejected:
             return batch  # nothing of it will be sent
@@ -39,30 +41,32 @@ class Account:
         if self.strict:
             self.refuse(_without(batch, may), f"nothing of theirs was sent; {int(batch.rows[0]) - 1:,} rows before them are dealt with")
         reason = f"would bring what this person has given away above {self.cap:.12g}"
-        above = [Rejected(row, self.column, reason) for row in _without(batch, may)]
+        above = [RejectedRow(row, self.column, reason) for row in _without(batch, may)]
         return replace(batch.only(np.array(may, dtype=np.bool_)), rejected=[*batch.rejected, *above])
 
     def trial(self) -> Rehearsal:
-        """To see beforehand who would come above the cap, in all batches of an input."""
+        """Returns a dry run, which finds rows above the cap in all batches of an input."""
         return Rehearsal(self, self.ledger.trial(self.use, self.cap))
 
     def settle(self) -> None:
-        """The job is done."""
+        """Marks the job as completed."""
         if self.job:
             self.ledger.settle(self.job)
 
     def people(self, batch: Batch) -> list[bytes]:
+        """Returns the hashes of a batch's persons."""
         return [self.ledger.hashed(person) for person in batch.people]
 
-    def place(self, batch: Batch) -> Place | None:
-        return Place(self.job, batch.rows.tolist()) if self.job else None
+    def place(self, batch: Batch) -> JobRows | None:
+        """Returns a batch's place in the job."""
+        return JobRows(self.job, batch.rows.tolist()) if self.job else None
 
     def refuse(self, rows: list[int], state: str) -> None:
-        """Raises RefusedError where there are any."""
+        """Raises RefusedError if there are any rows."""
         if rows:
-            shown = ", ".join(f"{row:,}" for row in rows[:_SHOWN])
+            listed = ", ".join(f"{row:,}" for row in rows[:_SHOWN])
             more = f" and {len(rows) - _SHOWN:,} more" if len(rows) > _SHOWN else ""
-            these = f"row{'s' if len(rows) > 1 else ''} {shown}{more}"
+            these = f"row{'s' if len(rows) > 1 else ''} {listed}{more}"
             raise RefusedError(
                 f"{these}: with this survey the persons' sums of epsilon would be above person_cap, {self.cap:.12g}; {state}"
             )
@@ -70,7 +74,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Goes through batches without charging anybody, and remembers the rows whose persons would come above the cap."""
+    """Dry run over batches: charges no one, and collects the rows whose persons would exceed the cap."""
 
     account: Account
     trial: Trial
@@ -81,12 +85,12 @@ class Rehearsal:
         return batch
 
     def refuse(self) -> None:
-        """Raises RefusedError where somebody would."""
+        """Raises RefusedError if a person would exceed the cap."""
         self.account.refuse(self.above, "nothing was sent")
 
 
 def charge_one(ledger: Ledger, person: bytes, use: Use, cap: float) -> None:
-    """Charges one person, hashed. Raises RefusedError above the cap."""
+    """Charges one person, by hash. Raises RefusedError above the cap."""
     if not ledger.charge([person], use, cap)[0]:
         raise RefusedError(f"with this survey, the sum of epsilon of this person would be above person_cap, {cap:.12g}; nothing was sent")
 

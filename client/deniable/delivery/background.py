@@ -1,4 +1,4 @@
-"""One thing at a time is done in the background: sending, while the next rows are read and perturbed."""
+"""Background thread that sends while the next rows are read and perturbed, one task at a time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Self
 
 
 class InBackground:
-    """Does what it is given in a thread, one after the other; whoever leaves waits for it, unless an interrupt is why.
+    """Runs tasks in a thread, one after the other; leaving waits for the last one, unless because of an interrupt.
 
-    What is left to itself then goes on to its end, or ends with the process: what it is about to send is in the outbox, and safe there.
+    A task left alone ends by itself or with the process: what it sends is safe in the outbox.
     """
 
     def __init__(self) -> None:
@@ -26,13 +26,13 @@ class InBackground:
             self.wait()
 
     def start(self, work: Callable[[], None]) -> None:
-        """Begins something, once what was begun before is done. Raises what that raised."""
+        """Starts a task after the one before has ended. Raises that one's error."""
         self.wait()
         self._thread = Thread(target=self._do, args=(work,), daemon=True, name="deniable-sender")
         self._thread.start()
 
     def wait(self) -> None:
-        """Until nothing is under way. Raises what it raised, once."""
+        """Waits until no task runs. Raises its error, once."""
         if self._thread:
             self._thread.join()
             self._thread = None

@@ -1,4 +1,4 @@
-"""What a server knows a program or a researcher by. It shows itself to nobody: not when printed, in an error or in a traceback."""
+"""Credentials of a program or a researcher, never shown: not when printed, in an error or in a traceback."""
 
 from __future__ import annotations
 
@@ -12,40 +12,42 @@ _WRITTEN = re.compile(r"dk_[A-Za-z0-9_-]{43}")
 
 
 class Credential(httpx.Auth):
-    """Something secret that goes along with requests."""
+    """A secret that is sent with requests."""
 
-    def __init__(self, written: Any) -> None:
-        self._given: Callable[[], Any] = lambda: written  # behind a function: some reports of errors show attributes, too
+    def __init__(self, secret: Any) -> None:
+        self._secret: Callable[[], Any] = lambda: secret  # behind a function: some error reports show attributes, too
 
     @classmethod
-    def of(cls, written: Any) -> Self | None:
-        """What is written, hidden; what is hidden or None as it is."""
-        return written if written is None or isinstance(written, cls) else cls(written)
+    def of(cls, secret: Any) -> Self | None:
+        """Returns a secret in hidden form; a hidden one or None unchanged."""
+        return secret if secret is None or isinstance(secret, cls) else cls(secret)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(…)"
 
 
-class Key(Credential):
-    """A key of a server, for programs: what `deniable-server key make` printed. Goes along as `Authorization: Bearer`."""
+class ApiKey(Credential):
+    """An API key of a server, for programs, printed by `deniable-server key make`. Sent as `Authorization: Bearer`."""
 
     def check(self) -> None:
-        """Raises ValueError, without quoting it, for what is no key; it may be one but for a space. No frame of this has it."""
-        if not (isinstance(self._given(), str) and _WRITTEN.fullmatch(self._given())):
+        """Raises ValueError, without quoting it, unless it has the format of a key. No frame of this has it."""
+        if not (isinstance(self._secret(), str) and _WRITTEN.fullmatch(self._secret())):
             raise ValueError("key must be one that `deniable-server key make` printed: dk_ and 43 letters, digits, - and _")
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        request.headers["Authorization"] = f"Bearer {self._given()}"
+        """Adds the key to a request."""
+        request.headers["Authorization"] = f"Bearer {self._secret()}"
         yield request
 
 
 class Login(Credential):
-    """A researcher's name and password. Goes along as `Authorization: Basic`."""
+    """A researcher's name and password. Sent as `Authorization: Basic`."""
 
     def check(self) -> None:
-        """Raises ValueError, without quoting it, for what is no name and password. No frame of this has them."""
-        if not (isinstance(self._given(), tuple | list) and [type(part) for part in self._given()] == [str, str]):
+        """Raises ValueError, without quoting it, unless it is a name and a password. No frame of this has them."""
+        if not (isinstance(self._secret(), tuple | list) and [type(part) for part in self._secret()] == [str, str]):
             raise ValueError("auth must be a name and a password, a pair of texts")
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        yield from httpx.BasicAuth(*self._given()).auth_flow(request)
+        """Adds the name and the password to a request."""
+        yield from httpx.BasicAuth(*self._secret()).auth_flow(request)

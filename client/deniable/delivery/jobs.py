@@ -1,4 +1,4 @@
-"""Many respondents' rows are randomized and sent batch by batch; a job goes on where an earlier run stopped."""
+"""Submission jobs: many respondents' rows are randomized and sent batch by batch; a job resumes where an earlier run stopped."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from deniable.delivery.background import InBackground
 from deniable.delivery.outbox import Job
 from deniable.delivery.row_keys import RowKeys
 from deniable.delivery.sender import Delivery
-from deniable.device.perturb import Perturbed, perturb_many
+from deniable.device.perturb import PerturbedBatch, perturb_many
 from deniable.device.sources.rows import Rows
 from deniable.device.tables import Batch
-from deniable.errors import AnswerError, DeliveryError, RefusedError, Rejected, RejectedError
+from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError, RejectedRow
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.public import Public
@@ -30,13 +30,18 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Report:
-    """What became of many rows. Counts are of the whole job, the earlier runs that it resumed included.
+class SubmissionReport:
+    """Result of submitting many rows. Counts are of the whole job, including the earlier runs that it resumed.
 
-    accepted: rows that the server acknowledged. submissions: requests they took. resumed: rows that earlier runs had dealt with, or, by
-    `row_key`, had sent from whatever file; requests of these are not counted again. rejected: what was wrong with the rows that were left
-    out, each question by itself. code: what withdraws the submission, where it was one respondent's by invitation and made in this run;
-    kept nowhere else. pinned: as in `Receipt`.
+    Attributes:
+        survey: The id of the survey.
+        digest: The digest of its definition.
+        accepted: Rows that the server acknowledged.
+        submissions: Requests that these took.
+        resumed: Rows of earlier runs, or with `row_key` rows sent before from any file, whose requests are not counted again.
+        rejected: The problems of the rows that were left out, each question by itself.
+        code: The withdrawal code, if the submission was one respondent's by invitation and made in this run; stored nowhere else.
+        pinned: As in `Receipt`.
     """
 
     survey: str
@@ -44,7 +49,7 @@ class Report:
     accepted: int
     submissions: int
     resumed: int
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RejectedRow, ...]
     code: str | None = field(default=None, repr=False)
     pinned: bool = False
 
@@ -53,8 +58,10 @@ class Report:
 class Bulk:
     """One call of `submit_many`.
 
-    strict: a wrong row stops everything. account: who is charged for the rows before they are sent. row_keys: what recognises rows that
-    were sent before; else the job says how many are.
+    Attributes:
+        strict: An invalid row stops everything.
+        account: Charges persons for their rows before these are sent.
+        row_keys: Identifies rows that were sent before; otherwise the job counts them.
     """
 
     delivery: Delivery
@@ -68,17 +75,18 @@ class Bulk:
     account: Account | None = None
     row_keys: RowKeys | None = None
 
-    def run(self, job: Job | None, progress: bool) -> Report:
+    def run(self, job: Job | None, progress: bool) -> SubmissionReport:
+        """Sends all rows that are not sent yet, and returns the report."""
         resumed = job.rows if job and not self.row_keys else 0
         done = resumed
         rejected = list(job.rejected) if job else []
-        accepted, submissions = done - len({found.row for found in rejected}), job.submissions if resumed and job else 0
+        accepted, submissions = done - len({row.row for row in rejected}), job.submissions if resumed and job else 0
         code = None
         if job:
             self.finish_earlier(job)
-        total, held = self.check(done) if self.strict and self.source.repeatable else (self.source.total, deque[Perturbed]())
+        total, ready = self.check(done) if self.strict and self.source.repeatable else (self.source.total, deque[PerturbedBatch]())
         with _bar(total, done, progress) as advance, InBackground() as sender:
-            for part in self.parts(held, done, total):
+            for part in self.parts(ready, done, total):
                 self.refuse_more_than_invited(done + part.size)
                 if self.strict and part.rejected:
                     raise AnswerError(_listed(part.rejected, f"{done:,} rows before them are dealt with, and nothing of these was sent"))
@@ -87,9 +95,9 @@ class Bulk:
                 sender.start(partial(self.send, part, job, done))
                 if self.account:  # whose persons are charged for no rows before those ahead of them have arrived
                     sender.wait()
-                accepted += sum(submission.count for submission, _ in part.made)
-                submissions += len(part.made)
-                code = part.made[0][1] if part.made and self.public.invitation else code
+                accepted += sum(submission.count for submission, _ in part.submissions)
+                submissions += len(part.submissions)
+                code = part.submissions[0][1] if part.submissions and self.public.invitation else code
                 rejected += part.rejected
                 done += part.size
                 advance(part.size)
@@ -101,37 +109,38 @@ class Bulk:
             raise DeliveryError(
                 f"{counted(left, 'submission')} of this job {are} being sent by another process; run the same command again"
             )
-        known = self.row_keys.known if self.row_keys else 0
-        rows = (accepted + known, submissions, resumed + known)
-        return Report(self.survey.id, self.survey.digest, *rows, tuple(rejected), code, self.pinned)
+        earlier = self.row_keys.known if self.row_keys else 0
+        rows = (accepted + earlier, submissions, resumed + earlier)
+        return SubmissionReport(self.survey.id, self.survey.digest, *rows, tuple(rejected), code, self.pinned)
 
-    def parts(self, held: deque[Perturbed], done: int, total: int | None) -> Iterator[Perturbed]:
-        """What was perturbed when it was checked; then the rows behind, read and perturbed when they are wanted."""
-        while held:
-            done += held[0].size
-            yield held.popleft()
+    def parts(self, ready: deque[PerturbedBatch], done: int, total: int | None) -> Iterator[PerturbedBatch]:
+        """Yields batches perturbed while they were checked; then reads and perturbs the remaining rows as needed."""
+        while ready:
+            done += ready[0].size
+            yield ready.popleft()
         if done != total or not self.source.repeatable:
             yield from perturb_many(self.survey, self.source, self.public, self.admit, **self.options(done))
 
     def options(self, skip: int) -> dict[str, Any]:
-        """Which rows to read: those behind the first `skip`, so many at a time."""
+        """Returns which rows to read: those after the first `skip`, in batches."""
         size = self.size if self.source.total is None else even(self.source.total - skip, self.size, self.survey.batch)
         size = max(2, size) if self.public.invitation else size  # so that a second row is seen before the first is sent
         person, row = self.account.column if self.account else None, self.row_keys.column if self.row_keys else None
         return {"columns": self.columns, "person_column": person, "row_key": row, "size": size, "skip": skip}
 
     def refuse_more_than_invited(self, rows: int) -> None:
+        """Refuses more than one row with an invitation. Raises AnswerError."""
         if self.public.invitation and rows > 1:
             raise AnswerError("an invitation is for one respondent: the input must have one row, and has more; nothing of them was sent")
 
     def admit(self, batch: Batch) -> Batch:
-        """The rows of a stretch that may be sent; their persons are charged."""
+        """Returns the rows of a batch that may be sent, and charges their persons."""
         self.refuse_many_without_key(batch.size)
         batch = self.row_keys(batch) if self.row_keys else batch
         return self.account.charged(batch) if self.account and batch.rows.size else batch
 
     def rehearse(self, trial: Rehearsal | None, row_keys: RowKeys | None, batch: Batch) -> Batch:
-        """As `admit`, and charges nobody."""
+        """Returns the rows as `admit` does, without charging."""
         self.refuse_many_without_key(batch.size)
         batch = row_keys(batch) if row_keys else batch
         return trial(batch) if trial else batch
@@ -146,22 +155,23 @@ class Bulk:
             )
 
     def finish_earlier(self, job: Job) -> None:
-        """What an earlier run randomized comes first, what the server turned down included: its rows would be lost otherwise.
+        """Sends what an earlier run randomized, rejected submissions included: its rows would be lost otherwise.
 
-        An invitation that was turned down gives way to the one of this run; the perturbed answers stay.
+        An invitation that was rejected is replaced by this run's; the perturbed answers stay.
         """
         if self.public.invitation:
             self.delivery.outbox.invite(job, access_codes.read(self.public.invitation))
         self.delivery.each_kept(job, True, self.delivery.send)
 
-    def check(self, skip: int) -> tuple[int, deque[Perturbed]]:
-        """Reads all rows before any is sent; returns how many there are, and those that are perturbed already.
+    def check(self, skip: int) -> tuple[int, deque[PerturbedBatch]]:
+        """Reads all rows before any is sent; returns their number, and the batches that are perturbed already.
 
-        As many as fit into HELD bytes are, so that they need not be read again: unless it is found out only later which may be sent. They
-        are in no outbox yet: of a run that ends before all are checked, nothing is left that could be seen.
+        Up to HELD bytes are kept so that they need not be read again, unless it is known only later which may be sent. They are in no
+        outbox
+        yet: a run that ends before all rows are checked leaves nothing behind.
         """
-        rejected: list[Rejected] = []
-        held: deque[Perturbed] = deque()
+        rejected: list[RejectedRow] = []
+        ready: deque[PerturbedBatch] = deque()
         trial = self.account.trial() if self.account else None
         total, most = skip, 0 if self.account or self.row_keys else HELD
         rehearse = partial(self.rehearse, trial, self.row_keys.fresh() if self.row_keys else None)
@@ -169,28 +179,29 @@ class Bulk:
             rejected += part.rejected
             total += part.size
             if not part.only_checked:
-                held.append(part)
+                ready.append(part)
         self.refuse_more_than_invited(total)
         if rejected:
             raise AnswerError(_listed(rejected, "nothing was sent"))
         if trial:
             trial.refuse()
-        return total, held
+        return total, ready
 
-    def keep(self, part: Perturbed, job: Job | None) -> None:
+    def keep(self, part: PerturbedBatch, job: Job | None) -> None:
         """Puts all submissions of a stretch into the outbox, in one step with the job's progress, before the first is sent."""
         outbox, url = self.delivery.outbox, self.delivery.url
-        made = [submission for submission, _ in part.made]
+        submissions = [submission for submission, _ in part.submissions]
         if job and self.row_keys:
-            outbox.advance(url, self.survey.id, job, len(part.marks), made, (), part.marks)
+            outbox.advance(url, self.survey.id, job, len(part.marks), submissions, (), part.marks)
         elif job:
-            outbox.advance(url, self.survey.id, job, part.size, made, part.rejected)
-        elif made:
-            outbox.add(url, self.survey.id, *made)
+            outbox.advance(url, self.survey.id, job, part.size, submissions, part.rejected)
+        elif submissions:
+            outbox.add(url, self.survey.id, *submissions)
 
-    def send(self, part: Perturbed, job: Job | None, done: int) -> None:
+    def send(self, part: PerturbedBatch, job: Job | None, done: int) -> None:
+        """Sends a batch. Errors also say how far the job is."""
         try:
-            self.delivery.send_all(self.survey.id, [submission for submission, _ in part.made])
+            self.delivery.send_all(self.survey.id, [submission for submission, _ in part.submissions])
         except DeliveryError as error:
             raise DeliveryError(f"{error}. {_where_it_stands(job, done, part)}") from None
         except RejectedError as error:
@@ -198,36 +209,36 @@ class Bulk:
 
 
 def rows_at_once(survey: Survey) -> int:
-    """How many rows make a submission of half a megabyte, and at most two million cells."""
+    """Returns how many rows make a submission of half a megabyte, and at most two million cells."""
     return max(1, min(MAX_COUNT, (1 << 19) // survey.record.bytes, (1 << 21) // len(survey.items)))
 
 
 def even(rows: int, most: int, least: int) -> int:
-    """How many rows a request, at most `most`, so that the last one has no fewer than `least`: these would wait for others to be counted.
+    """Returns rows a request, at most `most`, so that the last one has at least `least`, fewer would wait for others to be counted.
 
-    `most` where no number does that.
+    `most` if no number does that.
     """
     sizes = range(most, least - 1, -1) if rows > most else ()
     return next((size for size in sizes if not 0 < rows % size < least), most)
 
 
 def counted(number: int, noun: str) -> str:
-    """1 row, 1,001 rows."""
+    """Returns a number with its noun: 1 row, 1,001 rows."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _where_it_stands(job: Job | None, done: int, part: Perturbed) -> str:
+def _where_it_stands(job: Job | None, done: int, part: PerturbedBatch) -> str:
     these = f"rows {done + 1:,} to {done + part.size:,} are" if part.size > 1 else f"row {done + 1:,} is"
     stand = f"Rows up to {done:,} are dealt with; {these} randomized and in the outbox"
     return f"{stand}; the same command again goes on from there" if job else f"{stand}; the rows behind them were not touched"
 
 
-def _listed(rejected: list[Rejected], state: str) -> str:
-    rows = len({found.row for found in rejected})
+def _listed(rejected: list[RejectedRow], state: str) -> str:
+    rows = len({row.row for row in rejected})
     verb = "has" if rows == 1 else "have"
-    shown = "\n".join(str(found) for found in rejected[:_SHOWN])
+    lines = "\n".join(str(row) for row in rejected[:_SHOWN])
     more = f"\n… and {len(rejected) - _SHOWN:,} more" if len(rejected) > _SHOWN else ""
-    return f"{counted(rows, 'row')} {verb} answers that cannot be sent; {state}\n{shown}{more}"
+    return f"{counted(rows, 'row')} {verb} answers that cannot be sent; {state}\n{lines}{more}"
 
 
 @contextmanager
@@ -235,7 +246,7 @@ def _bar(total: int | None, done: int, wanted: bool) -> Iterator[Callable[[int],
     if not wanted or total is None:
         yield lambda rows: None
         return
-    import click  # loaded by whoever wants to see a bar
+    import click  # loaded only for a bar
 
     with click.progressbar(length=total, file=sys.stderr, label="Sending") as bar:
         bar.update(done)

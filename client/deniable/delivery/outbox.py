@@ -1,13 +1,12 @@
-"""A durable journal of perturbed submissions: randomize once, send until acknowledged.
+"""Outbox: a durable queue of perturbed submissions that makes delivery idempotent: randomize once, send until acknowledged.
 
-A submission is committed here before its first attempt, and what is sent, again and again if need be, are
-those bytes: answers that were randomized twice would be less private. A job remembers how many rows of an
-input lie behind it, in the same transaction that stores their perturbed bytes, so a command that was killed
-goes on where it stood. True answers never come here.
+A submission is committed here before its first attempt, and every attempt sends those bytes: answers that were randomized twice would be
+less private. A job records how many rows of an input are processed, in the same transaction that stores their perturbed bytes, so a
+command that was killed resumes where it was. True answers are never stored here.
 
-SQLite with a write-ahead log and synchronous=FULL. Whoever sends a submission or works on a job owns it.
-An owner proves that it lives by a lock on a file of its own, which the operating system frees however the
-process ends; only what nobody alive owns may be taken over.
+SQLite with a write-ahead log and synchronous=FULL. A process that sends a submission or works on a job owns it. It proves that it is
+alive by a lock on a file of its own, which the operating system frees however the process ends; only what no live process owns may
+be taken over.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from deniable.errors import DeliveryError, RefusedError, Rejected
+from deniable.errors import DeliveryError, RefusedError, RejectedRow
 from deniable.privacy.private_files import MEMORY, PrivateDatabase, create_private, in_data_folder
 from deniable.wire.submission import Submission
 
@@ -56,23 +55,23 @@ _MODE = (
 )
 _NO_SIZES = ("UPDATE job SET mark = substr(mark, instr(mark, 'changed ')) WHERE mark LIKE '% bytes, changed %'",)
 _STEPS = (_TABLES, _PUBLIC, _ROWS, _MODE, _NO_SIZES)
-"""What makes each version of the file out of the one before."""
+"""Migrations of the file, from each version to the next."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """How far an input has come: `rows` of it are randomized or rejected, and never looked at again. public: what of it is sent."""
+    """Progress of an input: `rows` of it are randomized or rejected, and never read again. public: which part of it is sent."""
 
     number: int
     rows: int
     submissions: int
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RejectedRow, ...]
     public: str
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A submission in the outbox that the server turned down, and why."""
+class RefusedSubmission:
+    """A submission in the outbox that the server rejected, and why."""
 
     id: str
     url: str
@@ -82,14 +81,15 @@ class Kept:
 
 
 def default_path() -> Path:
-    """The outbox in the user's data folder."""
+    """Returns the path of the outbox in the user's data folder."""
     return in_data_folder("outbox.sqlite")
 
 
 class Outbox:
-    """The journal in one file, made with mode 0600, or in memory where `path` is ":memory:".
+    """The outbox in one file, created with mode 0600, or in memory if `path` is ":memory:". Safe for threads and processes.
 
-    Safe for several threads and several processes. Raises DeliveryError where the file cannot be used.
+    Raises:
+        DeliveryError: The file cannot be used.
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
@@ -98,7 +98,7 @@ class Outbox:
             self.path = os.path.abspath(self.path)
         self._life: _Life | None = None
         self.owner = secrets.token_hex(8)
-        self._at_work: WeakValueDictionary[int, Job] = WeakValueDictionary()  # one that nobody refers to was interrupted
+        self._at_work: WeakValueDictionary[int, Job] = WeakValueDictionary()  # one without a reference was interrupted
         self._file = PrivateDatabase(self.path, self._unusable, ("synchronous = FULL",))
         try:
             with self._file.alone():
@@ -112,23 +112,33 @@ class Outbox:
             raise
 
     def close(self) -> None:
-        """Gives back whatever this outbox still owns."""
+        """Releases everything that this outbox still owns, and closes the file."""
         try:
             with self._file.transaction() as db:
                 db.execute("UPDATE submission SET owner = NULL WHERE owner = ?", [self.owner])
                 db.execute("UPDATE job SET owner = NULL WHERE owner = ?", [self.owner])
         finally:
-            with self._file.alone():  # no fork comes while SQLite is at work
+            with self._file.alone():  # no fork while SQLite is at work
                 if self._life:
                     self._life.end()
             self._file.close()
 
     def begin(self, url: str, survey: str, name: str, digest: str, mark: str, public: str = "") -> Job:
-        """Takes up a job, new or begun. `mark` is what the input looks like from outside: its time, say.
+        """Begins or resumes a job.
 
-        public: what of the input is sent, in words: group, sheet, columns. It is kept from the first rows on, since until these are read
-        it may be anything, answers in the place of columns too. Raises RefusedError if the job began with another definition, mark or
-        `public`, or for the same survey at another address; DeliveryError if somebody alive is working on it.
+        Args:
+            url: The server.
+            survey: The id of the survey.
+            name: The name of the job.
+            digest: The digest of the survey's definition.
+            mark: The version of the input, such as its modification time.
+            public: The part of the input that is sent, in words: group, sheet, columns. It is stored with the first rows: until these are
+                read
+                it may be anything, such as answers passed as columns.
+
+        Raises:
+            RefusedError: The job began with another definition, mark or `public`, or for the same survey at another address.
+            DeliveryError: A live process is working on it.
         """
         with self._file.transaction() as db:
             key = [url, survey, name]
@@ -144,35 +154,35 @@ class Outbox:
                 _refuse_elsewhere(db, [url, survey, name, digest])
             db.execute("UPDATE job SET owner = ?, digest = ?, mark = ? WHERE number = ?", [self.owner, digest, mark, number])
             rejected = db.execute("SELECT row, question, reason FROM rejected WHERE job = ? ORDER BY rowid", [number]).fetchall()
-            job = self._at_work[number] = Job(number, rows, submissions, tuple(Rejected(*found) for found in rejected), public)
+            job = self._at_work[number] = Job(number, rows, submissions, tuple(RejectedRow(*row) for row in rejected), public)
         return job
 
     def end(self, job: Job) -> None:
-        """Lets go of a job, whose progress stays, and of what waits of it: sent twice, it is counted once."""
+        """Releases a job, whose progress stays, and its submissions: sent twice, they are counted once."""
         self._at_work.pop(job.number, None)
         with self._file.transaction() as db:
             db.execute("UPDATE job SET owner = NULL WHERE number = ?", [job.number])
             db.execute("UPDATE submission SET owner = NULL WHERE job = ? AND owner = ?", [job.number, self.owner])
 
     def add(self, url: str, survey: str, *submissions: Submission) -> None:
-        """Stores submissions that the caller is about to send, and owns."""
+        """Stores submissions that the caller owns and is about to send."""
         with self._file.transaction() as db:
             self._insert(db, url, survey, submissions, None)
 
     def begun(self, url: str, survey: str, name: str) -> int:
-        """How many rows of a job are dealt with; 0 where there is none."""
+        """Returns how many rows of a job are processed; 0 if there is no such job."""
         with self._file.transaction() as db:
-            found = db.execute("SELECT rows FROM job WHERE url = ? AND survey = ? AND name = ?", [url, survey, name]).fetchone()
-        return int(found[0]) if found else 0
+            row = db.execute("SELECT rows FROM job WHERE url = ? AND survey = ? AND name = ?", [url, survey, name]).fetchone()
+        return int(row[0]) if row else 0
 
     @contextmanager
     def exclusive(self) -> Iterator[bool]:
-        """While no other process writes: whether any row is here by its hash."""
+        """Locks out other processes, and yields whether any row's hash is stored."""
         with self._file.transaction() as db:
             yield db.execute("SELECT 1 FROM sent_row").fetchone() is not None
 
     def sent(self, marks: Sequence[bytes]) -> set[bytes]:
-        """Which of these rows, hashed by `RowKeys`, are randomized."""
+        """Returns which of these rows, hashed by `RowKeys`, are randomized."""
         with self._file.transaction() as db:
             return {mark for mark in marks if db.execute("SELECT 1 FROM sent_row WHERE mark = ?", [mark]).fetchone()}
 
@@ -183,14 +193,14 @@ class Outbox:
         job: Job,
         rows: int,
         submissions: Sequence[Submission],
-        rejected: Iterable[Rejected],
+        rejected: Iterable[RejectedRow],
         marks: Iterable[bytes] = (),
     ) -> None:
-        """Moves a job on by `rows` rows, and stores what became of them and their hashes, all in one transaction."""
+        """Advances a job by `rows` rows, and stores their submissions, rejections and hashes, all in one transaction."""
         with self._file.transaction() as db:
             self._insert(db, url, survey, submissions, job)
             db.executemany("INSERT INTO sent_row VALUES (?)", [(mark,) for mark in marks])
-            db.executemany("INSERT INTO rejected VALUES (?, ?, ?, ?)", [(job.number, *found) for found in rejected])
+            db.executemany("INSERT INTO rejected VALUES (?, ?, ?, ?)", [(job.number, *row) for row in rejected])
             values = [rows, len(submissions), job.public, job.number]
             db.execute("UPDATE job SET rows = rows + ?, submissions = submissions + ?, public = ? WHERE number = ?", values)
 
@@ -203,70 +213,70 @@ class Outbox:
         )
 
     def claim(self, url: str, job: Job | None = None, refused: bool = False) -> list[bytes]:
-        """Takes over the submissions to `url` that nobody alive is sending, of one job or of all; returns their ids.
+        """Takes over the submissions to `url` that no live process is sending, of one job or of all; returns their ids.
 
-        What this outbox owns of a job that it begins was left by an interrupt.
+        Submissions that this outbox owns of a job that it begins were left by an interrupt.
         """
         with self._file.transaction() as db:
-            found = db.execute(
+            claimable = db.execute(
                 "SELECT id, owner FROM submission WHERE url = ? AND (state = 'waiting' OR ?) AND (? IS NULL OR job = ?) ORDER BY id",
                 [url, refused, *([job.number if job else None] * 2)],
             ).fetchall()
-            alive = {owner: self._alive(owner) and not (job and owner == self.owner) for _, owner in found}
-            free = [submission_id for submission_id, owner in found if not alive[owner]]
+            alive = {owner: self._alive(owner) and not (job and owner == self.owner) for _, owner in claimable}
+            free = [submission_id for submission_id, owner in claimable if not alive[owner]]
             db.executemany("UPDATE submission SET owner = ? WHERE id = ?", [(self.owner, submission_id) for submission_id in free])
         return free
 
     def load(self, submission_id: bytes) -> tuple[str, Submission] | None:
-        """The survey's id, and the submission as it was stored; None once it was withdrawn, which any process may do."""
+        """Returns the survey's id and the stored submission; None if any process has withdrawn it."""
         with self._file.transaction() as db:
-            found = db.execute(
+            row = db.execute(
                 'SELECT survey, digest, count, reports, "group", mode, invitation FROM submission WHERE id = ?', [submission_id]
             ).fetchone()
-        return (found[0], Submission(submission_id, *found[1:])) if found else None
+        return (row[0], Submission(submission_id, *row[1:])) if row else None
 
     def invite(self, job: Job, invitation: bytes) -> None:
-        """What waits of a job travels with this invitation now."""
+        """Replaces the invitation of a job's submissions."""
         with self._file.transaction() as db:
             db.execute("UPDATE submission SET invitation = ? WHERE job = ?", [invitation, job.number])
 
     def acknowledged(self, submission_id: bytes) -> None:
-        """The server has it: its bytes are removed."""
+        """Removes a submission that the server has acknowledged."""
         self.remove(submission_id)
 
     def remove(self, submission_id: bytes) -> None:
-        """Drops a submission, if it is here: nobody will send it."""
+        """Deletes a submission, if it is here, so that it is not sent."""
         with self._file.transaction() as db:
             db.execute("DELETE FROM submission WHERE id = ?", [submission_id])
 
     def refused(self, submission_id: bytes, reason: str) -> None:
-        """The server turned it down: it is kept, and says so."""
+        """Marks a submission as rejected by the server."""
         with self._file.transaction() as db:
             db.execute("UPDATE submission SET state = 'refused', reason = ?, owner = NULL WHERE id = ?", [reason, submission_id])
 
     def release(self, submission_ids: Iterable[bytes]) -> None:
-        """Stops sending these: they wait for anybody."""
+        """Releases submissions, so that any process may send them."""
         with self._file.transaction() as db:
             db.executemany("UPDATE submission SET owner = NULL WHERE id = ?", [(submission_id,) for submission_id in submission_ids])
 
     def urls(self) -> list[str]:
-        """The servers that something in here is meant for."""
+        """Returns the servers of all submissions here."""
         with self._file.transaction() as db:
             return [url for (url,) in db.execute("SELECT DISTINCT url FROM submission ORDER BY url")]
 
     def waiting(self, url: str, job: Job | None = None) -> int:
-        """How many submissions to `url` are not acknowledged yet, those turned down left out."""
+        """Returns how many submissions to `url` are not acknowledged yet, rejected ones left out."""
         with self._file.transaction() as db:
             query = "SELECT count(*) FROM submission WHERE url = ? AND state = 'waiting' AND (? IS NULL OR job = ?)"
             return int(db.execute(query, [url, *([job.number if job else None] * 2)]).fetchone()[0])
 
-    def turned_down(self, url: str) -> list[Kept]:
-        """The submissions that the server at `url` refused."""
+    def turned_down(self, url: str) -> list[RefusedSubmission]:
+        """Returns the submissions that the server at `url` rejected."""
         with self._file.transaction() as db:
-            found = db.execute(
+            rows = db.execute(
                 "SELECT id, url, survey, count, reason FROM submission WHERE url = ? AND state = 'refused' ORDER BY id", [url]
             ).fetchall()
-        return [Kept(submission_id.hex(), *rest) for submission_id, *rest in found]
+        return [RefusedSubmission(submission_id.hex(), *rest) for submission_id, *rest in rows]
 
     def _unusable(self, error: Exception) -> DeliveryError:
         return DeliveryError(f"the outbox {self.path} cannot be used: {error}")
@@ -277,11 +287,11 @@ class Outbox:
     def _alive(self, owner: str | None) -> bool:
         if owner is None or owner == self.owner or self.path == MEMORY:
             return owner is not None
-        return _Life.held(self._life_path(owner))
+        return _Life.is_held(self._life_path(owner))
 
 
 def _refuse_changed(name: str, rows: int, old: Sequence[str], new: Sequence[str]) -> None:
-    """Each is the digest, the mark and the group of a job. Raises RefusedError where its first rows went another way."""
+    """Refuses a job whose digest, mark or group differs from its first rows'. Raises RefusedError."""
     (digest, mark, public), (new_digest, new_mark, new_public) = old, new
     if digest != new_digest:
         raise RefusedError(f"job {name}: it began under the definition with digest {digest}, and the survey now has {new_digest}")
@@ -299,7 +309,7 @@ def _refuse_changed(name: str, rows: int, old: Sequence[str], new: Sequence[str]
 
 
 def _refuse_elsewhere(db: sqlite3.Connection, job: Sequence[str]) -> None:
-    """One server may be reached by several addresses, and nothing says so. Raises RefusedError where rows were randomized for another."""
+    """Refuses a job with rows randomized for another address, which may be the same server. Raises RefusedError."""
     query = "SELECT url, rows FROM job WHERE url <> ? AND survey = ? AND name = ? AND digest = ? AND rows > 0"
     url, _, name, _ = job
     if found := db.execute(query, job).fetchone():
@@ -311,7 +321,7 @@ def _refuse_elsewhere(db: sqlite3.Connection, job: Sequence[str]) -> None:
 
 
 def _prepare(file: PrivateDatabase) -> None:
-    """Brings the file to its newest format, from nothing if it is new. Raises sqlite3.Error."""
+    """Migrates the file to its newest version, from nothing if it is new. Raises sqlite3.Error."""
     before = file.version(_VERSION)
     file.run("PRAGMA journal_mode = WAL")
     with file.transaction() as db:
@@ -320,11 +330,11 @@ def _prepare(file: PrivateDatabase) -> None:
                 db.execute(statement)
         db.execute(f"PRAGMA user_version = {_VERSION}")
     if 0 < before < _VERSION:
-        file.run("VACUUM")  # what a step took away leaves the disk
+        file.run("VACUUM")  # removes deleted data from the disk
 
 
 class _Life:
-    """A lock that lasts as long as its process. SQLite's own file lock is the one that every platform has."""
+    """A lock that lasts as long as its process. SQLite's own file lock is available on every platform."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -337,8 +347,8 @@ class _Life:
         Path(self._path).unlink(missing_ok=True)
 
     @staticmethod
-    def held(path: str) -> bool:
-        """Whether the process that made the lock lives; the file of a dead one is removed."""
+    def is_held(path: str) -> bool:
+        """Returns whether the process that owns the lock is alive; removes a dead one's file."""
         if not os.path.exists(path):
             return False
         db = sqlite3.connect(path, isolation_level=None, timeout=0)

@@ -1,7 +1,7 @@
-"""What a process must not share with those that are forked from it: a connection, an open database.
+"""Per-process resources, which forked processes must not share: a connection, an open database.
 
-On one connection two processes read each other's replies. SQLite forbids to carry an open file through a fork, and whoever closes a file
-gives back what belongs to the others. So each process makes its own, and leaves what it inherited as it is.
+On a shared connection two processes read each other's replies. SQLite forbids carrying an open file through a fork, and closing it
+releases the other process's locks. So each process opens its own, and leaves inherited ones untouched.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 _forks = 0
-"""How many lie between the first process and this one: no ancestor of a process has its number, as may be with those of the system."""
+"""Number of forks between the first process and this one; unlike the system's process ids, no ancestor has the same number."""
 
 
 def _count() -> None:
@@ -26,20 +26,20 @@ if hasattr(os, "register_at_fork"):
 
 
 class PerProcess(Generic[T]):
-    """Makes a thing when this process first asks for it."""
+    """Creates a resource when this process first needs it."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
-        self._made: dict[int, T] = {}
-        self._making: dict[int, Lock] = {}  # a child's own: its parent's may be held by a thread that it does not have
+        self._instances: dict[int, T] = {}
+        self._making: dict[int, Lock] = {}  # one for each process: a thread that a child lacks may hold its parent's
 
     def get(self) -> T:
-        """This process's own. What an ancestor made stays referred to, since forgetting it could close it."""
+        """Returns this process's instance. An ancestor's stays referenced, since forgetting it could close it."""
         with self._making.setdefault(_forks, Lock()):
-            if _forks not in self._made:
-                self._made[_forks] = self._make()
-            return self._made[_forks]
+            if _forks not in self._instances:
+                self._instances[_forks] = self._make()
+            return self._instances[_forks]
 
-    def given_up(self) -> T | None:
-        """This process's own for the last time, for whoever closes it; None where it made none."""
-        return self._made.pop(_forks, None)
+    def detach(self) -> T | None:
+        """Detaches and returns this process's instance, to be closed; None if there is none."""
+        return self._instances.pop(_forks, None)

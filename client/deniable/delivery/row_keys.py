@@ -1,8 +1,8 @@
-"""Rows that were sent are recognised by a public identifier, such as a staff number, whatever file they come in.
+"""Row keys: rows that were sent are identified by a public identifier, such as a staff number, whichever file they come in.
 
-The outbox has a hash of each identifier, under a random key in a file of its own beside it, which only its owner may read. There is no
-hash of answers: whoever knew all others could test the last one against it. A row's hash is stored in the transaction that
-stores its perturbed bytes, so a row is randomized once, whenever the process is killed.
+The outbox has a hash of each identifier, under a random key in a file of its own beside it, readable by its owner only. There is no hash
+of answers: with all others known, the last one could be tested against it. A row's hash is stored in the transaction that stores its
+perturbed bytes, so a row is randomized once, whenever the process is killed.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 
 from deniable.delivery.outbox import Outbox
 from deniable.device.tables import Batch
-from deniable.errors import RefusedError, Rejected
+from deniable.errors import RefusedError, RejectedRow
 from deniable.privacy.person_keys import known_by
 from deniable.privacy.private_files import MEMORY, create_private
 
 KEY_BYTES = 32
 BY_ROW_KEY = "rows by their keys"
-"""The job of all rows of a survey that are recognised by their keys."""
+"""Name of the job of all rows of a survey that are identified by their keys."""
 
 
 @dataclass
@@ -41,30 +41,33 @@ class RowKeys:
         self._key = _key_of(self.outbox)
 
     def fresh(self) -> RowKeys:
-        """The same for another pass over the input."""
+        """Returns a copy for another pass over the input."""
         return RowKeys(self.outbox, self.url, self.survey, self.column)
 
     def __call__(self, batch: Batch) -> Batch:
-        """The rows that were not sent yet, with their hashes. One whose key another row of the input has is a wrong row. Under a seal."""
+        """Returns the rows that were not sent yet, with their hashes. Call it under a seal.
+
+        A row with the key of an earlier row is invalid.
+        """
         marks = [self.hashed(key) for key in batch.keys]
         sent = self.outbox.sent(marks)
         first = [self._seen.setdefault(mark, row) for mark, row in zip(marks, batch.rows.tolist(), strict=True)]
         twice = [(row, other) for row, other in zip(batch.rows.tolist(), first, strict=True) if row != other]
-        rejected = [Rejected(row, self.column, f"must be another in each row; row {other:,} has the same") for row, other in twice]
+        rejected = [RejectedRow(row, self.column, f"must be another in each row; row {other:,} has the same") for row, other in twice]
         once = np.array(first, dtype=np.int64) == batch.rows
         new = np.array([mark not in sent for mark in marks], dtype=np.bool_)
         self.known += int(np.count_nonzero(once & ~new))
-        kept = batch.only(once & new)
-        return replace(kept, rejected=[*batch.rejected, *rejected], marks=[self.hashed(key) for key in kept.keys], keys=[])
+        unsent = batch.only(once & new)
+        return replace(unsent, rejected=[*batch.rejected, *rejected], marks=[self.hashed(key) for key in unsent.keys], keys=[])
 
     def hashed(self, key: Any) -> bytes:
-        """What the outbox has for a row's key, 16 bytes."""
+        """Returns the hash of a row's key, 16 bytes."""
         text = "\0".join((self.url, self.survey, str(known_by(key))))
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16, person=b"row").digest()
 
 
 def _key_of(outbox: Outbox) -> bytes:
-    """The key beside the outbox, made if there is none and nothing was hashed with one. Raises RefusedError."""
+    """Returns the key beside the outbox, created if there is none and no hash uses one. Raises RefusedError."""
     if outbox.path == MEMORY:
         raise RefusedError("row_key needs an outbox in a file: what is kept in memory recognises nothing later")
     path = f"{outbox.path}.key"

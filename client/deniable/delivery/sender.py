@@ -1,4 +1,4 @@
-"""Submissions leave the outbox for the server, and stay in it until the server has said what became of them."""
+"""Delivery with retry: submissions are sent from the outbox, and stay in it until the server accepts or rejects them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from deniable.delivery.credentials import Key
+from deniable.delivery.credentials import ApiKey
 from deniable.delivery.outbox import Job, Outbox, default_path
 from deniable.delivery.per_process import PerProcess
 from deniable.delivery.transport import Transport
@@ -18,12 +18,12 @@ from deniable.wire.submission import Submission
 
 
 class Delivery:
-    """Sends to the server of `transport`; the outbox is in the file at `path`, and opened when it is first needed.
+    """Sends submissions to the server of `transport`. The outbox is the file at `path`, opened when it is first needed.
 
-    key: goes with submissions of many records and of an organisation, and with no other.
+    key: Sent with submissions of many records and of an organisation, and with no others.
     """
 
-    def __init__(self, transport: Transport, path: str | Path | None, key: Key | None = None) -> None:
+    def __init__(self, transport: Transport, path: str | Path | None, key: ApiKey | None = None) -> None:
         self.url = transport.url
         self.key = key
         self._transport = transport
@@ -42,11 +42,11 @@ class Delivery:
 
     def close(self) -> None:
         """Closes the outbox."""
-        if outbox := self._outbox.given_up():
+        if outbox := self._outbox.detach():
             outbox.close()
 
     def send(self, survey_id: str, submission: Submission) -> None:
-        """Sends a submission that the outbox has, until the server acknowledges it or says no."""
+        """Sends a submission of the outbox until the server accepts or rejects it."""
         key = self.key if submission.count > 1 or submission.mode == "organisation" else None
         try:
             self._transport.post(f"/api/v1/surveys/{survey_id}/submissions", submission.to_json(), {"accepted": submission.count}, key)
@@ -65,7 +65,7 @@ class Delivery:
             self.outbox.acknowledged(submission.id)
 
     def send_all(self, survey_id: str, submissions: Iterable[Submission]) -> None:
-        """Sends several, and gives back those that it did not come to."""
+        """Sends several submissions, and releases the unsent ones after an error."""
         left = list(submissions)
         try:
             while left:
@@ -75,12 +75,12 @@ class Delivery:
             self.outbox.release(submission.id for submission in left)
 
     def each_kept(self, job: Job | None, refused: bool, send: Callable[[str, Submission], None]) -> None:
-        """Calls `send` for what the outbox keeps and nobody alive is sending, and gives back what it did not come to."""
+        """Calls `send` for submissions of the outbox that no live process sends, and releases the rest after an error."""
         claimed = self.outbox.claim(self.url, job, refused)
         try:
             while claimed:
-                if kept := self.outbox.load(claimed[-1]):
-                    send(*kept)
+                if stored := self.outbox.load(claimed[-1]):
+                    send(*stored)
                 claimed.pop()
         finally:
             self.outbox.release(claimed)

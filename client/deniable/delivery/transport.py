@@ -1,4 +1,4 @@
-"""HTTP to one server: bounded patience, no cookies, no redirects, and one clear error for each way it can fail."""
+"""HTTP transport to one server: bounded waits, retry with backoff, no cookies, no redirects, and one clear error for each failure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MADE_WITHIN = 600.0  # seconds that a server may take to make a file before it 
 class Transport:
     """Requests to the server at `url`, each tried 1 + `retries` times; `timeout` in seconds bounds each wait on the network.
 
-    All of a reply takes at most that long, and a second for each SLOWEST bytes.
+    A whole reply takes at most that long, and a second for each SLOWEST bytes.
     """
 
     def __init__(self, url: str, timeout: float, retries: int) -> None:
@@ -48,7 +48,7 @@ class Transport:
     def close(self) -> None:
         """Closes connections, for good."""
         self._closed = True
-        if http := self._http.given_up():
+        if http := self._http.detach():
             http.close()
 
     def refuse_closed(self) -> None:
@@ -57,7 +57,7 @@ class Transport:
             raise RefusedError("the client is closed: make another one")
 
     def get(self, path: str, params: Mapping[str, Any] | None = None, auth: httpx.Auth | None = None, limit: int | None = None) -> bytes:
-        """The body of a 200, of at most `limit` bytes or MAX_REPLY. Raises DeliveryError, RejectedError."""
+        """Returns the body of a 200, of at most `limit` bytes or MAX_REPLY. Raises DeliveryError, RejectedError."""
         return self._request("GET", path, limit=limit or MAX_REPLY, params=params, auth=auth)
 
     def save(self, path: str, params: Mapping[str, Any], auth: httpx.Auth | None, into: IO[bytes], most: int = MAX_FILE) -> None:
@@ -72,14 +72,14 @@ class Transport:
 
         Any other 200, such as a hotel's login page, is no acknowledgement and counts as a failed attempt.
         """
-        told = {"Content-Type": "application/json"}
-        self._request("POST", path, limit=MAX_WORD, content=body, headers=told, expected=expected, auth=auth)
+        headers = {"Content-Type": "application/json"}
+        self._request("POST", path, limit=MAX_WORD, content=body, headers=headers, expected=expected, auth=auth)
 
     def _request(self, method: str, path: str, *, limit: int, expected: Any = None, **options: Any) -> bytes:
         attempt = 0
         while True:
             self.refuse_closed()
-            asked = 0.0
+            requested = 0.0
             try:
                 status, headers, body = self._once(method, path, limit, **options)
             except httpx.RequestError as error:
@@ -92,11 +92,11 @@ class Transport:
                 if status < 500 and status != 200 and status not in _TRY_AGAIN:
                     raise RejectedError(status, f"{self.url} answered {status}: {_reason(status, headers, body)}")
                 failure = f"HTTP {status}" if status != 200 else "a reply that is no acknowledgement"
-                asked = retry_after(headers.get("Retry-After"))
-            if attempt >= self._retries or asked > LONGEST_WAIT:
-                wish = f", which asks to wait {asked:.0f} s" if asked > LONGEST_WAIT else ""
+                requested = retry_after(headers.get("Retry-After"))
+            if attempt >= self._retries or requested > LONGEST_WAIT:
+                wish = f", which asks to wait {requested:.0f} s" if requested > LONGEST_WAIT else ""
                 raise DeliveryError(f"{self.url} could not be reached: {failure}{wish} (attempt {attempt + 1} of {self._retries + 1})")
-            sleep(max(asked, backoff(attempt)))
+            sleep(max(requested, backoff(attempt)))
             attempt += 1
 
     def _once(
@@ -151,13 +151,13 @@ def _is_this_machine(host: str) -> bool:
 
 
 def backoff(attempt: int) -> float:
-    """Seconds before the next attempt: exponential, with full jitter."""
+    """Returns the seconds before the next attempt: exponential, with full jitter."""
     longest = min(_LONGEST_BACKOFF, _FIRST_WAIT * 2.0 ** min(attempt, 16))
     return longest * secrets.randbelow(1 << 20) / (1 << 20)
 
 
 def retry_after(value: str | None) -> float:
-    """The seconds that a Retry-After header asks for, written as seconds or as an HTTP date; 0 if it says nothing usable."""
+    """Returns the seconds of a Retry-After header, written as seconds or as an HTTP date; 0 if it is unusable."""
     if value is None:
         return 0.0
     if value.strip().isascii() and value.strip().isdigit():
@@ -179,7 +179,7 @@ def _parsed(body: bytes) -> Any:
 
 
 def _reason(status: int, headers: httpx.Headers, body: bytes) -> str:
-    """What the server gives as its reason, short and safe to print."""
+    """Returns the server's reason, short and safe to print."""
     if 300 <= status < 400:
         return _clean(f"it has moved to {headers.get('Location', 'another address')}; use that address")
     reply = _parsed(body)

@@ -1,4 +1,4 @@
-"""A question's answers become categories 0 .. k-1, one by one or column by column."""
+"""Encoding of a question's answers as categories 0 .. k-1, one by one or column by column."""
 
 from __future__ import annotations
 
@@ -20,14 +20,20 @@ from deniable.survey.types.base import NO_ANSWER, Answer
 
 _NOT_AN_ANSWER = object()
 MISSING = object()
-"""In place of an answer that is not there at all."""
+"""Placeholder for an answer that is absent."""
 
 
 @sealed
 def encode(question: Encodable, answer: Answer, words: Words | None = None) -> int:
-    """The category, 0 .. k-1, that an answer means. Raises AnswerError, which names the question and its rule only.
+    """Returns the category, 0 .. k-1, of an answer.
 
-    words: one is taken for a number, to round it to a level of its grid; other types, and bins, need none.
+    Args:
+        question: The question.
+        answer: The answer.
+        words: Source of random words; one is drawn to round a number to a level of its grid. Other types, and bins, need none.
+
+    Raises:
+        AnswerError: The answer has no category. The message names only the question and its rule.
     """
     place = _position(question, answer)
     if place is None:
@@ -36,7 +42,7 @@ def encode(question: Encodable, answer: Answer, words: Words | None = None) -> i
 
 
 def chosen(answer: Answer, label: str, labels: Set[str]) -> Answer:
-    """What a multiple choice's answer says of one of its items: yes, no, nothing where nothing was answered, or what no item allows."""
+    """Returns one item's part of a multiple choice's answer: yes, no, nothing where nothing was answered, or an invalid value."""
     if isinstance(answer, list | tuple | set | frozenset | np.ndarray):
         options = list(answer)
         return label in options if all(isinstance(option, str) and option in labels for option in options) else _NOT_AN_ANSWER
@@ -45,27 +51,27 @@ def chosen(answer: Answer, label: str, labels: Set[str]) -> Answer:
 
 @sealed
 def encode_column(question: Encodable, answers: Iterable[Answer], words: Words | None = None) -> NDArray[np.int64]:
-    """The categories of many respondents' answers to one question, shape (n,); -1 where an answer means none."""
+    """Returns the categories of many respondents' answers to one question, shape (n,); -1 where an answer has none."""
     return round_stochastically(question, positions(question, answers), words)
 
 
 def positions(question: Encodable, answers: Iterable[Answer]) -> NDArray[np.float64]:
-    """Where many answers stand among the categories, shape (n,); -1 for those that stand nowhere. Each different one is looked at once."""
+    """Returns the positions of many answers among the categories, shape (n,); -1 for invalid ones. Each distinct answer is encoded once."""
     answers = list(answers)
 
     def place(answer: Answer) -> float:
-        found = _position(question, None if answer is MISSING and not question.required else answer)
-        return -1 if found is None else found
+        position = _position(question, None if answer is MISSING and not question.required else answer)
+        return -1 if position is None else position
 
-    once = lru_cache(None, typed=True)(place)  # 1, 1.0 and True are equal and may mean different things
+    once = lru_cache(None, typed=True)(place)  # 1, 1.0 and True are equal but may be different answers
     try:
         return np.fromiter(map(once, answers), dtype=np.float64, count=len(answers))
-    except TypeError:  # what cannot be looked up, such as a list
+    except TypeError:  # an unhashable answer, such as a list
         return np.fromiter(map(place, answers), dtype=np.float64, count=len(answers))
 
 
 def round_stochastically(question: Encodable, places: NDArray[np.float64], words: Words | None) -> NDArray[np.int64]:
-    """Places become categories: what stands between two is the upper one if, and only if, a word is below 2^32 times its distance."""
+    """Returns categories: a position between two becomes the upper one if, and only if, a word is below 2^32 times its fraction."""
     lower = np.floor(places).astype(np.int64)
     if not TYPES[question.type].rounds(question.settings):
         return lower
@@ -76,7 +82,7 @@ def round_stochastically(question: Encodable, places: NDArray[np.float64], words
 
 
 def _position(question: Encodable, answer: Answer) -> float | None:
-    """Where a question is not required, nothing at all is an answer too: the last category."""
+    """Returns an answer's position. If the question is not required, an absent answer is valid too: the last category."""
     kind, categories = TYPES[question.type], question.categories
     if question.required:
         return kind.position(question.settings, categories, answer)
@@ -90,5 +96,5 @@ def _blank(answer: Answer) -> bool:
         return answer.strip() in ("", NO_ANSWER)
     if isinstance(answer, float | np.floating):
         return math.isnan(answer)
-    pandas = sys.modules.get("pandas")  # who has its NA has loaded it
+    pandas = sys.modules.get("pandas")  # loaded if the answer is its NA
     return pandas is not None and answer is pandas.NA

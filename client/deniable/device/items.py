@@ -1,4 +1,4 @@
-"""What one respondent's answers say of each item: a multiple choice is answered by a list, or item by item."""
+"""Items of an answer: a multiple choice is answered by a list, or item by item."""
 
 from __future__ import annotations
 
@@ -13,57 +13,61 @@ from deniable.survey.types.base import Answer
 
 Lists = Mapping[str, tuple[str, Set[str]]]
 _BOTH = object()
-"""No answer to any question."""
+"""An invalid value: the multiple choice is answered in both forms."""
 
 
 def each_answer(survey: Survey, answers: Mapping[str, Answer]) -> Iterator[tuple[Question, Answer]]:
-    """Each item of a survey with one respondent's answer to it, or MISSING. A multiple choice is a list, or its items one by one."""
+    """Yields each item of a survey with one respondent's answer to it, or MISSING. A multiple choice is a list, or item by item."""
     lists = item_lists([item.id for item in survey.items])
     for item in survey.items:
         yield item, lookup(answers, item.id, lists)
 
 
 def item_lists(names: Sequence[str]) -> dict[str, tuple[str, Set[str]]]:
-    """For each name like `drugs[tea]` that of the whole question, and the labels of all its items, in their order."""
-    found: dict[str, tuple[str, Set[str]]] = {}
+    """Returns, for each name like `drugs[tea]`, the name of the whole question and the labels of all its items, in order."""
+    lists: dict[str, tuple[str, Set[str]]] = {}
     labels: dict[str, dict[str, None]] = {}
     for name in names:
         if name.endswith("]") and "[" in name:
             whole, _, label = name[:-1].partition("[")
             labels.setdefault(whole, {})[label] = None
-            found[name] = (whole, labels[whole].keys())
-    return found
+            lists[name] = (whole, labels[whole].keys())
+    return lists
 
 
 def lookup(row: Mapping[str, Answer], name: str, lists: Lists) -> Answer:
-    """What a row says of one item; what it says in both forms is no answer, since nobody knows which was meant."""
+    """Returns a row's answer to one item. A multiple choice answered in both forms is invalid, since either may be the right one."""
     if name not in lists or lists[name][0] not in row:
         return row.get(name, MISSING)
     return _BOTH if name in row else item_of(row[lists[name][0]], name, lists)
 
 
 def item_of(answer: Answer, name: str, lists: Lists) -> Answer:
-    """Returns what the answer to a whole multiple choice says of one of its items."""
+    """Returns one item's part of the answer to a whole multiple choice."""
     whole, labels = lists[name]
     return chosen(answer, name[len(whole) + 1 : -1], labels)
 
 
 class Keys:
-    """The keys by which rows are looked up, and what differs from one only by capitals or spaces, which nobody means as another."""
+    """The keys by which rows are looked up, and near misses, which differ from a key only by capitals or spaces."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._known = {*names, *(whole for whole, _ in item_lists(names).values())}
-        self._like = {name.strip().casefold(): name for name in self._known}
+        self._keys = {*names, *(whole for whole, _ in item_lists(names).values())}
+        self._like = {name.strip().casefold(): name for name in self._keys}
 
     def checked(self, row: Any) -> Any:
-        """Returns the row without blanks around its keys. Raises AnswerError, which names what is looked for: a key may be an answer."""
-        if not isinstance(row, Mapping) or self._known.issuperset(row):
+        """Returns the row without blanks around its keys.
+
+        Raises:
+            AnswerError: A key differs by capitals or spaces. The message names the expected key: one in the row may be an answer.
+        """
+        if not isinstance(row, Mapping) or self._keys.issuperset(row):
             return row
         bare = dict(row)
-        for key in row.keys() - self._known:
+        for key in row.keys() - self._keys:
             name = self._like.get(key.strip().casefold()) if isinstance(key, str) else None
             if name is None:
-                self._known.add(key)
+                self._keys.add(key)
             elif (same := key.strip() == name.strip()) and name not in bare:
                 bare[name] = row[key]
             elif same or name not in row:

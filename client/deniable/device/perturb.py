@@ -1,6 +1,6 @@
-"""True answers go in, submissions come out: here all coins of a Python client are tossed, under a seal.
+"""Perturbation under a seal: true answers go in, submissions come out. All coins of a Python client are tossed here.
 
-The only file besides the browser's form that draws the words for them from the generators of `entropy.py`.
+Apart from the browser's form, only this file draws words for them from the generators of `entropy.py`.
 """
 
 from __future__ import annotations
@@ -23,60 +23,67 @@ from deniable.device.sampling import draw
 from deniable.device.sealed import Sealed
 from deniable.device.sources.rows import Rows
 from deniable.device.tables import Batch, batches
-from deniable.errors import AnswerError, RefusedError, Rejected
+from deniable.errors import AnswerError, RefusedError, RejectedRow
 from deniable.survey import Survey
 from deniable.survey.exclusive import contradictions
 from deniable.survey.rules import allowed
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
-from deniable.wire.packing import Records, shuffled
+from deniable.wire.packing import RecordArray, shuffled
 from deniable.wire.part import Part
 from deniable.wire.public import Public, some_of
 from deniable.wire.submission import Submission
 
-Coded = tuple[Submission, str]
-"""A submission, and the code that withdraws it."""
+CodedSubmission = tuple[Submission, str]
+"""A submission and its withdrawal code."""
 
 Admit = Callable[[Batch], Batch]
-"""Takes a stretch of rows, and gives it without those that may not be sent."""
+"""Returns a batch of rows without those that must not be sent."""
 
 
 BLOCK = 1 << 15
-"""Respondents whose coins are tossed at once: their words, and three arrays of 64 bits for each of them, stay in the processor's cache."""
+"""Respondents whose coins are tossed at once: their words and three arrays of 64 bits each fit into the processor's cache."""
 
 
 @dataclass(frozen=True)
-class Perturbed:
-    """What may be seen of a stretch of rows: how many, those left out, and the submissions and hashes of the others.
+class PerturbedBatch:
+    """The public part of a batch of rows: its size, the rejected rows, and the submissions and hashes of the others.
 
-    only_checked: no coin was tossed for these rows.
+    Attributes:
+        size: Number of rows.
+        rejected: The rows left out.
+        submissions: The submissions, each with its withdrawal code.
+        marks: Hashes of the rows' keys.
+        only_checked: Whether no coin was tossed for these rows.
     """
 
     size: int
-    rejected: list[Rejected]
-    made: list[Coded]
+    rejected: list[RejectedRow]
+    submissions: list[CodedSubmission]
     marks: list[bytes]
     only_checked: bool = False
 
 
-def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -> Coded:
-    """One respondent's submission. To be called under a seal.
+def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -> CodedSubmission:
+    """Returns one respondent's submission. Call it under a seal.
 
-    Raises AnswerError, which lists everything that is wrong and quotes neither an answer nor a key: there may be an answer in its place.
+    Raises:
+        AnswerError: Answers are invalid. It lists every problem, and quotes neither an answer nor a key, which may be an answer.
     """
     if not isinstance(answers, Mapping):
         raise AnswerError(f"answers must be a mapping from question id to answer, got {type(answers).__name__}")
-    known = {question.id for question in (*survey.questions, *survey.items)}
+    valid = {question.id for question in (*survey.questions, *survey.items)}
     names = ", ".join(question.id for question in survey.questions)
-    others = sum(name not in known for name in answers)
+    others = sum(name not in valid for name in answers)
     problems = [f"answers must be to questions of survey {survey.id}, which are {names}; got {others:,} to others"] if others else []
-    stand = list(each_answer(survey, answers))
-    taken = [round_stochastically(item, positions(item, [None if answer is MISSING else answer]), os_words) for item, answer in stand]
-    encoded = np.array(taken)
+    items = list(each_answer(survey, answers))
+    encoded = np.array(
+        [round_stochastically(item, positions(item, [None if answer is MISSING else answer]), os_words) for item, answer in items]
+    )
     problems += [f"{name}: the answer must be {rule}" for name, rule, rows in contradictions(survey, encoded) if rows[0]]
     categories = apply_skip_logic(survey, encoded)
-    lists, wrong = item_lists([item.id for item, _ in stand]), dict[str, str]()
-    for (item, answer), category in zip(stand, categories[:, 0].tolist(), strict=True):
+    lists, wrong = item_lists([item.id for item, _ in items]), dict[str, str]()
+    for (item, answer), category in zip(items, categories[:, 0].tolist(), strict=True):
         if category < 0:
             name, rule = item.id, allowed(item)
             if item.id in lists and not any(one in answers for one, (whole, _) in lists.items() if whole == lists[item.id][0]):
@@ -89,29 +96,37 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
     return perturb(survey, categories, Part(public.group, public.mode), public.invitation)
 
 
-def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, most: float = math.inf, **options: Any) -> Iterator[Perturbed]:
-    """Reads, encodes and perturbs stretch by stretch, each under a seal; `options` as in `rows.batches`.
+def perturb_many(
+    survey: Survey, rows: Rows, public: Public, admit: Admit, most: float = math.inf, **options: Any
+) -> Iterator[PerturbedBatch]:
+    """Yields the rows batch by batch: read, encoded and perturbed, each batch under a seal.
 
-    admit: asked of each stretch which rows may be sent, before a coin is tossed for them; what it raises ends all. most: once so many bytes
-    of records are made, the other rows are only checked, and no coin is tossed for them.
-    Once a stretch is handed out, nothing refers to the answers in it any more.
+    Once a batch is yielded, nothing refers to its answers any more.
+
+    Args:
+        survey: The survey.
+        rows: The source of the rows.
+        public: The group, the invitation and the mode.
+        admit: Selects the rows of a batch that may be sent, before a coin is tossed for them; its errors end the iteration.
+        most: Once the records have this many bytes, the other rows are only checked, and no coin is tossed for them.
+        options: As in `tables.batches`.
     """
-    made = 0
+    size = 0
 
-    def perturbed(batch: Batch) -> Perturbed:
-        nonlocal made
+    def perturbed(batch: Batch) -> PerturbedBatch:
+        nonlocal size
         batch = admit(batch)
-        submissions = _submissions(survey, public, batch) if made < most else None
-        made += sum(len(submission.reports) for submission, _ in submissions or ())
-        return Perturbed(batch.size, batch.rejected, submissions or [], batch.marks, submissions is None)
+        submissions = _submissions(survey, public, batch) if size < most else None
+        size += sum(len(submission.reports) for submission, _ in submissions or ())
+        return PerturbedBatch(batch.size, batch.rejected, submissions or [], batch.marks, submissions is None)
 
-    # map and iter, not a generator: one would hold on to its last batch while that is being sent
+    # map and iter, not a generator, which would keep its last batch while that is being sent
     stretches = map(perturbed, batches(survey, rows, os_words, group_column=public.group_column, **options))
     return iter(Sealed(next, stretches, None), None)
 
 
-def _submissions(survey: Survey, public: Public, batch: Batch) -> list[Coded]:
-    """Makes a submission for the rows of each group."""
+def _submissions(survey: Survey, public: Public, batch: Batch) -> list[CodedSubmission]:
+    """Returns a submission for the rows of each group."""
     if public.group_column is None:
         return [perturb(survey, batch.categories, Part(public.group, public.mode), public.invitation)] if batch.categories.size else []
     return [
@@ -120,17 +135,18 @@ def _submissions(survey: Survey, public: Public, batch: Batch) -> list[Coded]:
     ]
 
 
-def perturb(survey: Survey, categories: NDArray[np.integer[Any]], part: Part, invitation: str | None = None) -> Coded:
-    """Tosses all coins for n respondents, whose categories have shape (items, n); gives the submission, and the code that withdraws it.
+def perturb(survey: Survey, categories: NDArray[np.integer[Any]], part: Part, invitation: str | None = None) -> CodedSubmission:
+    """Tosses all coins for n respondents with categories of shape (items, n); returns the submission and its withdrawal code.
 
-    Raises RefusedError without entropy.
+    Raises:
+        RefusedError: The system has no source of randomness.
     """
     try:
         reports = randomized(survey, categories, keyed_words())
         secret = secrets.token_bytes(access_codes.SECRET_BYTES)
     except (NotImplementedError, OSError):
         raise RefusedError("the operating system gives no secure random numbers; nothing was sent") from None
-    made = Submission(
+    submission = Submission(
         access_codes.submission_id(secret),
         survey.digest,
         categories.shape[1],
@@ -139,19 +155,19 @@ def perturb(survey: Survey, categories: NDArray[np.integer[Any]], part: Part, in
         part.mode,
         invitation=None if invitation is None else access_codes.read(invitation),
     )
-    return made, access_codes.written(secret)
+    return submission, access_codes.format_code(secret)
 
 
 def randomized(survey: Survey, categories: NDArray[np.integer[Any]], words: Words) -> bytes:
-    """The records of n respondents, whose categories have shape (items, n), in an order that is drawn."""
+    """Returns the records of n respondents with categories of shape (items, n), in a random order."""
     n = categories.shape[1]
     blocks = [_records(survey, categories[:, start : start + BLOCK], words) for start in range(0, n, BLOCK)]
     return shuffled(blocks, permutation(n, words))
 
 
-def _records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words) -> Records:
+def _records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words) -> RecordArray:
     n = categories.shape[1]
-    records = Records(survey.record, n, draw(survey, n, words))
+    records = RecordArray(survey.record, n, draw(survey, n, words))
     for field, column in zip(survey.record.fields, categories, strict=True):
         channel = field.item.channel
         few = channel.outputs <= FEW
@@ -160,7 +176,7 @@ def _records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words)
 
 
 def permutation(n: int, words: Words) -> NDArray[np.int64]:
-    """A uniform one of n, by sorting random numbers that have their places below; drawn anew where two are equal above these."""
+    """Returns a uniform permutation of n, by sorting random numbers with their indexes in the low bits; redrawn if two are equal above."""
     place = (n - 1).bit_length() if n else 0
     while True:
         keys = words(2 * n).view("<u8") >> np.uint64(place) << np.uint64(place)

@@ -1,13 +1,11 @@
-"""Subset Selection and windows with integer coins: the only place where a coin is tossed.
+"""Subset selection and windows with integer coins: the only place where a coin is tossed.
 
-Source: M. Ye and A. Barg, "Optimal schemes for discrete distribution estimation under locally
-differential privacy", IEEE Trans. Inf. Theory 64 (2018), section III. A category becomes a set of
-exactly `d` of the `k` categories; the own category is in it with probability `keep_threshold` / 2^32.
-A number's level becomes one output, which with that probability is in the level's window.
+Source: M. Ye and A. Barg, "Optimal schemes for discrete distribution estimation under locally differential privacy", IEEE Trans. Inf.
+Theory 64 (2018), section III. A category becomes a set of exactly `d` of the `k` categories; it contains the respondent's own category
+with probability `keep_threshold` / 2^32. A number's level becomes one output, which is in the level's window with that probability.
 
-No floating point decides anything here. `browser/randomize.mjs` is the twin of this file; shared
-vectors hold the two together. The sets of few categories are numbers, a bit for each, and those of many are rows of a table; the same
-words give the same sets.
+Floating point decides nothing here. `browser/randomize.mjs` is the twin of this file; shared vectors hold the two together. Sets of
+few categories are numbers, one bit for each, and sets of many are rows of a table; the same words give the same sets.
 """
 
 from __future__ import annotations
@@ -21,23 +19,24 @@ from numpy.typing import NDArray
 from deniable.mechanism import WORD, Channel, Window
 
 FEW = 64
-"""Bits of a report that is a number."""
+"""Most bits of a report that is stored as a number."""
 
 Words = Callable[[int], NDArray[np.uint32]]
-"""Gives that many fresh, independent, uniform words below `Channel.coin`, in an array that is not changed here."""
+"""Returns that many fresh, independent, uniform words below `Channel.coin`, in an array that is not changed here."""
 
 
 def randomize(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.bool_]:
     """Perturbs one question's categories, an array of n integers in [0, k), into bits of shape (n, outputs).
 
-    Each row has exactly d bits set. Takes from `words`, for all n at once, first the coin, then d
-    choices, or two for a window; which of them are used depends on the coin, how many are drawn does not.
+    Each row has exactly d bits set. Draws from `words`, for all n at once, first the coin, then d choices, or two for a window; which of
+    them are used depends on the coin, their number does not.
 
-    Raises ValueError, which quotes none, for categories that are no such integers: -1, as `encode_column` gives where an answer means none,
-    has no coin, and would be sent as it is.
+    Raises:
+        ValueError: The categories are not such integers. -1, which `encode_column` returns for invalid answers, has no coin and would be
+            sent as it is. The message quotes none.
     """
     if problem := _problem(channel, categories):
-        del categories  # no frame of ours shows them
+        del categories  # no frame of this package shows them
         raise ValueError(problem)
     n, k, outputs = len(categories), channel.k, channel.outputs
     bits = np.empty((n, outputs), dtype=np.bool_)
@@ -49,10 +48,10 @@ def randomize(channel: Channel, categories: NDArray[np.integer[Any]], words: Wor
     if isinstance(channel, Window):
         bits[:] = _output_near(channel, categories, words)[:, None] == np.arange(outputs)
         return bits
-    kept = _kept(channel, n, words)
-    others = choose(channel.d, k - 1, n, words, channel.coin, one_less=kept)
+    keeps = _coins(channel, n, words)
+    others = choose(channel.d, k - 1, n, words, channel.coin, one_less=keeps)
     bits[np.arange(k) != categories[:, None]] = others.ravel()
-    bits[np.arange(n), categories] = kept
+    bits[np.arange(n), categories] = keeps
     return bits
 
 
@@ -66,78 +65,77 @@ def _problem(channel: Channel, categories: NDArray[Any]) -> str | None:
 
 
 def numbers(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.unsignedinteger[Any]]:
-    """The same for at most FEW outputs, shape (n,): the bits of all but the last as a binary number, the first one's highest."""
+    """Returns randomized reports of at most FEW outputs as numbers, shape (n,): all bits but the last, the first one highest."""
     if isinstance(channel, Window):
         number: Any = np.min_scalar_type((1 << channel.outputs) - 1).type
         place = channel.outputs - 1 - _output_near(channel, categories, words)
         return np.asarray((number(1) << place.astype(number)) >> number(1))
     n, k = len(categories), channel.k
-    kept = _kept(channel, n, words)
+    keeps = _coins(channel, n, words)
     if k == 2:
-        np.not_equal(kept, categories, out=kept)
-        return kept.view(np.uint8)
-    return _sets(channel, categories, kept, words)
+        np.not_equal(keeps, categories, out=keeps)
+        return keeps.view(np.uint8)
+    return _sets(channel, categories, keeps, words)
 
 
-def _kept(channel: Channel, n: int, words: Words) -> NDArray[np.bool_]:
-    """The coins: who reports the own category."""
+def _coins(channel: Channel, n: int, words: Words) -> NDArray[np.bool_]:
+    """Returns the coins: whether each respondent's own category is reported."""
     return words(n) < channel.keep_threshold
 
 
 def _output_near(channel: Window, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.int64]:
-    """The outputs of n reports through a window: a place in it and one outside are drawn, and the coin chooses."""
+    """Returns the outputs of n reports through a window: one place inside it and one outside are drawn, and the coin chooses."""
     n = len(categories)
     first = np.where(categories < channel.levels, categories.astype(np.int64), channel.places - channel.width)
-    kept = _kept(channel, n, words)
+    keeps = _coins(channel, n, words)
     near = first + _uniform_below(channel.width, n, channel.coin, words)
     far = _uniform_below(channel.outside, n, channel.coin, words).astype(np.int64)
     far += np.where(far < first, 0, channel.width)
-    return np.minimum(np.where(kept, near, far), channel.outputs - 1)
+    return np.minimum(np.where(keeps, near, far), channel.outputs - 1)
 
 
 def _sets(
-    channel: Channel, categories: NDArray[np.integer[Any]], kept: NDArray[np.bool_], words: Words
+    channel: Channel, categories: NDArray[np.integer[Any]], keeps: NDArray[np.bool_], words: Words
 ) -> NDArray[np.unsignedinteger[Any]]:
-    """`numbers` for more than two categories: the others as `choose` draws them, and the own category put between them.
+    """Returns `numbers` for more than two categories: the others as `choose` draws them, with the respondent's own category inserted.
 
-    What costs is memory, not arithmetic: two arrays and the words of one step are all there is.
-    The two are one piece: the C library keeps what is freed where it is no more than twice the largest piece, and else asks the system for
-    every page anew, which takes a third as long again.
+    Memory costs more than arithmetic, so there are only two arrays and the words of one step. The two are one allocation: the C
+    library keeps freed memory up to twice the largest piece; otherwise it requests every page anew, which takes a third longer.
     """
-    n, others, first = len(kept), channel.k - 1, channel.k - 1 - channel.d
+    n, others, first = len(keeps), channel.k - 1, channel.k - 1 - channel.d
     number: Any = np.min_scalar_type((1 << channel.k) - 1).type
     one, top = number(1), number(1 << (others - 1))
     spare, (other, left) = np.empty(n, dtype=np.uint32), np.empty((2, n), dtype=number)
     other[:] = _uniform_below(first + 1, n, channel.coin, words, spare)
     np.right_shift(top, other, out=other)
-    other *= ~kept
+    other *= ~keeps
     newest = top >> number(first)
-    np.bitwise_xor(number((1 << others) - int(newest)), other, out=left)  # who can be chosen by now and is not
+    np.bitwise_xor(number((1 << others) - int(newest)), other, out=left)  # candidates that are not chosen yet
     for last in range(first + 1, others):
         other[:] = _uniform_below(last + 1, n, channel.coin, words, spare)
         np.right_shift(top, other, out=other)
         newest >>= one
-        # The newest comes in and the choice goes, where that makes less of the number. Bits of the older are higher: so it makes more where
-        # the choice was chosen before, and the same where it is the newest. Then it is the newest who is chosen.
+        # The newest is added and the choice removed, if that makes the number smaller. Older candidates have higher bits: it gets larger if
+        # the choice was chosen before, and stays the same if it is the newest. In both cases the newest is chosen.
         other ^= newest
         other ^= left
         np.minimum(left, other, out=left)
     chosen: NDArray[Any] = np.bitwise_xor(left, number((1 << others) - 1), out=left)
     np.subtract(others, categories, out=other, casting="unsafe")
     own = np.left_shift(one, other, out=other)
-    before = np.negative(own)  # all bits but those below the own category's
+    before = np.negative(own)  # all bits except the ones below the respondent's own category
     before &= chosen
-    chosen += before  # they make room for it
-    own *= kept
+    chosen += before  # make room for it
+    own *= keeps
     chosen |= own
     chosen >>= one
     return chosen
 
 
 def choose(size: int, of: int, n: int, words: Words, coin: int = WORD, *, one_less: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-    """n uniform subsets of `size` among `of` things, shape (n, of); of one thing less in the rows where `one_less` is set.
+    """Returns n uniform subsets of `size` among `of` things, shape (n, of); of one thing less in the rows where `one_less` is set.
 
-    Floyd's sampling; without its first step it is Floyd's sampling of one less, so that as many words are drawn for both.
+    Floyd's sampling; without its first step it samples one less, so both draw the same number of words.
     """
     rows, chosen = np.arange(n), np.zeros((n, of), dtype=np.bool_)
     first = of - size
@@ -149,7 +147,7 @@ def choose(size: int, of: int, n: int, words: Words, coin: int = WORD, *, one_le
 
 
 def _uniform_below(bound: int, n: int, coin: int, words: Words, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
-    """n uniform integers in [0, bound), by rejection; one possible value takes no word. They are written into `out` where there is one."""
+    """Returns n uniform integers in [0, bound), by rejection, in `out` if given; a bound of 1 draws no word."""
     out = np.empty(n, dtype=np.uint32) if out is None else out
     if bound == 1:
         out.fill(0)
@@ -160,6 +158,6 @@ def _uniform_below(bound: int, n: int, coin: int, words: Words, out: NDArray[np.
         draws = draws.copy()
         while (rejected := np.flatnonzero(draws > largest)).size:
             draws[rejected] = words(rejected.size)
-    np.floor_divide(draws, np.uint32(bound), out=out)  # three steps that numpy does eight at a time, as it does not for %
+    np.floor_divide(draws, np.uint32(bound), out=out)  # three steps that numpy vectorizes, unlike %
     out *= np.uint32(bound)
     return np.subtract(draws, out, out=out)

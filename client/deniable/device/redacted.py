@@ -1,15 +1,15 @@
-"""What stands in the place of an argument that nobody may see."""
+"""Redaction: the placeholder for an argument that must not be shown."""
 
 from __future__ import annotations
 
 from typing import Any
 
 
-class Unshown:
-    """Stands for an argument that is not what it must be. It may be answers in the wrong place: no message and no frame shows it."""
+class Redacted:
+    """Placeholder for an invalid argument. It may be answers passed by mistake, so no message and no frame shows it."""
 
-    def __init__(self, given: Any) -> None:
-        self._kind = type(given).__name__
+    def __init__(self, argument: Any) -> None:
+        self._kind = type(argument).__name__
 
     def __repr__(self) -> str:
         return self._kind

@@ -1,4 +1,4 @@
-"""Asking fewer questions: the respondent's device draws which, independently of every answer, and says which it drew."""
+"""Sampling of questions: the respondent's device draws which ones to ask, independently of every answer, and reports which."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from deniable.survey import Survey
 
 
 def draw(survey: Survey, n: int, words: Words) -> NDArray[np.bool_] | None:
-    """Which questions each of n respondents is asked, shape (n, questions); None where everybody is asked everything."""
+    """Returns which questions each of n respondents is asked, shape (n, questions); None if everyone is asked everything."""
     if survey.ask is None:
         return None
-    drawn = choose(survey.ask, len(survey.blocks), n, words)
-    asked = np.zeros((n, len(survey.questions)), dtype=np.bool_)
+    blocks = choose(survey.ask, len(survey.blocks), n, words)
+    questions = np.zeros((n, len(survey.questions)), dtype=np.bool_)
     for number, block in enumerate(survey.blocks):
-        asked[:, list(block)] = drawn[:, [number]]
-    return asked
+        questions[:, list(block)] = blocks[:, [number]]
+    return questions

@@ -1,7 +1,7 @@
-"""True answers, and what they are until their coins are tossed, are handled under a seal: no error report shows them.
+"""Seal around true answers until their coins are tossed: no error report shows them.
 
-A report of an error may have all local variables of every frame that the error passed. So nothing leaves a sealed call but its
-result, or an error without the frames in which answers were handled. Outside of it answers are in a `Sealed` or nowhere.
+An error report may contain all local variables of every frame that the error passed. So a sealed call lets out only its result, or an
+error without the frames that handled answers. Elsewhere answers are only in a `Sealed`.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ T = TypeVar("T")
 
 
 class Sealed(partial[T]):
-    """A call that nobody sees into. It is made without a frame of its own, so there is no moment at which one shows its arguments.
+    """A call whose arguments are hidden. It is created without a frame of its own, so no frame ever shows its arguments.
 
-    Raises what the call raised if that can hold no answer, which is so for this package's errors, errors of the operating system and
-    interrupts; what the caller's own code raised; and instead of everything else an AnswerError, which says what it was and where.
+    Raises the call's own error if that cannot hold an answer: errors of this package and of the operating system, interrupts, and
+    errors of the caller's own code. Any other error is replaced by an AnswerError, which names its type and place.
     """
 
     __slots__ = ()
-    args = keywords = None  # type: ignore[assignment]  # a report may show attributes; the call goes without these two
+    args = keywords = None  # type: ignore[assignment]  # a report may show attributes; calling does not need these two
 
     def __repr__(self) -> str:
         return "<sealed>"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("what is under a seal is not copied")
+        raise TypeError("a sealed call must not be copied")
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> T:
         failure: BaseException | None
@@ -46,7 +46,7 @@ class Sealed(partial[T]):
             trace = None
         except Exception as error:
             trace, error.__traceback__, error.__context__, error.__cause__ = error.__traceback__, None, None, None
-            error.args = ()  # nor does it quote anything, if an interrupt comes while it is handled
+            error.args = ()  # so that it quotes nothing even if an interrupt comes meanwhile
             failure = _harmless(error, trace)
             trace = None
         except BaseException as error:
@@ -61,7 +61,7 @@ class Sealed(partial[T]):
 
 
 def sealed(function: Callable[P, T]) -> Callable[P, T]:
-    """The same function under a seal, for those that take true answers."""
+    """Decorates a function that takes true answers, so that it runs under a seal."""
 
     @wraps(function)
     def under_seal(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -73,7 +73,7 @@ def sealed(function: Callable[P, T]) -> Callable[P, T]:
 
 
 class CallersError(BaseException):
-    """Carries what the caller's own code raised out of a seal, as it is."""
+    """Carries an error of the caller's own code out of a seal, unchanged."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class CallersError(BaseException):
 
 
 def callers_own(step: Callable[..., T], *args: Any) -> T:
-    """Calls into code of the caller's, such as a generator of rows. What it raises keeps the caller's frames, and loses ours."""
+    """Calls the caller's code, such as a generator of rows. Its errors keep the caller's frames, and lose this package's."""
     try:
         return step(*args)
     except BaseException as error:
@@ -93,9 +93,9 @@ def callers_own(step: Callable[..., T], *args: Any) -> T:
 
 
 def _harmless(error: BaseException, trace: TracebackType | None) -> BaseException:
-    error.__suppress_context__ = False  # that it has no cause would hide what the caller was handling
+    error.__suppress_context__ = False  # a suppressed context would hide the error that the caller was handling
     error.__dict__.pop("__notes__", None)
-    of_the_system = isinstance(error, OSError) and error.errno is not None  # others are of libraries, and may quote what they read
+    of_the_system = isinstance(error, OSError) and error.errno is not None  # others come from libraries, and may quote their input
     if of_the_system or isinstance(error, DeniableError | MemoryError) or not isinstance(error, Exception):
         return error
     return AnswerError(
@@ -104,7 +104,7 @@ def _harmless(error: BaseException, trace: TracebackType | None) -> BaseExceptio
 
 
 def _place(trace: TracebackType | None) -> str:
-    """The last line of this package on the way to an error."""
+    """Returns the last line of this package on the way to an error."""
     place = "the client"
     while trace:
         module = trace.tb_frame.f_globals.get("__name__", "")

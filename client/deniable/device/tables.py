@@ -1,7 +1,7 @@
-"""Many respondents' answers become batches of categories, wherever the rows come from (`sources`).
+"""Tables of answers: many respondents' rows become batches of categories, whatever their source (`sources`).
 
-Rows are counted from 1; a CSV file's header is not a row. A row that cannot be sent is named by its number,
-the question and the rule, never by what it holds.
+Rows are counted from 1; a CSV file's header is not a row. A row that cannot be sent is reported by its number, the question and the
+rule, never by its content.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from deniable.device.branching import apply_skip_logic
 from deniable.device.columns import categories, listed
 from deniable.device.encode import MISSING
 from deniable.device.randomize import Words
-from deniable.device.sources.rows import Raw, Rows
-from deniable.errors import AnswerError, Rejected
+from deniable.device.sources.rows import RawRows, Rows
+from deniable.errors import AnswerError, RejectedRow
 from deniable.privacy.person_keys import UNNAMED, refusal
 from deniable.survey import Survey
 from deniable.survey.exclusive import contradictions
@@ -31,15 +31,22 @@ from deniable.wire.public import some_of
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows in a stretch: the categories of those that can be sent, shape (questions, n), and the others.
+    """Some consecutive rows: the categories of the valid ones, shape (questions, n), and the rejected others.
 
-    groups: the place of each one's group among the survey's, shape (n,); -1 where no column names it. rows: the number of each,
-    from 1. people, keys: the key of each one's person, and of the row, where columns name them. marks: hashes of the latter.
+    Attributes:
+        size: Number of rows, rejected ones included.
+        categories: The categories of valid rows.
+        rejected: The other rows.
+        groups: The index of each valid row's group among the survey's, shape (n,); -1 if no column names it.
+        rows: The number of each valid row, from 1.
+        people: The key of each valid row's person, if a column names it.
+        keys: The key of each valid row, if a column names it.
+        marks: Hashes of those keys.
     """
 
     size: int
     categories: NDArray[np.integer[Any]] = field(repr=False)
-    rejected: list[Rejected]
+    rejected: list[RejectedRow]
     groups: NDArray[np.int64] = field(repr=False)
     rows: NDArray[np.int64]
     people: list[Any] = field(default_factory=list, repr=False)
@@ -47,27 +54,27 @@ class Batch:
     marks: list[bytes] = field(default_factory=list, repr=False)
 
     def only(self, keep: NDArray[np.bool_]) -> Batch:
-        """The same stretch with fewer rows that can be sent."""
+        """Returns the same batch with fewer valid rows."""
         if keep.all():
             return self
         lists: dict[str, Any] = {name: list(itertools.compress(getattr(self, name), keep)) for name in ("people", "keys", "marks")}
         return replace(self, categories=self.categories[:, keep], groups=self.groups[keep], rows=self.rows[keep], **lists)
 
 
-class Beside(NamedTuple):
-    """The columns beside the answers, which are not randomized: the group's is sent as it is, the others never."""
+class ExtraColumns(NamedTuple):
+    """Columns besides the answers, which are not randomized: the group's is sent as it is, the others never."""
 
     group: str | None = None
     person: str | None = None
     row: str | None = None
 
     def check(self, survey: Survey, names: Sequence[str]) -> None:
-        """Raises AnswerError where one is the column of a question, or both are one."""
+        """Checks that each is a column of its own. Raises AnswerError."""
         questions = {*names, *(question.id for question in survey.questions)}
         reasons = {"group_column": "a group is public", "person_column": "a key is no answer", "row_key": "its hashes are kept"}
         for (argument, why), column in zip(reasons.items(), self, strict=True):
             if column in questions:
-                raise AnswerError(f"{argument} must be a column of its own, got that of a question, {column}: {why}")
+                raise AnswerError(f"{argument} must be a column of its own, got the column of question {column}: {why}")
             if column is not None and column == self.group and argument != "group_column":
                 raise AnswerError(f"{argument} must be another column than group_column, {column}: a group is sent, a key never")
 
@@ -84,7 +91,12 @@ def batches(
     size: int,
     skip: int = 0,
 ) -> Iterator[Batch]:
-    """Reads and encodes `rows`, up to `size` at a time; `words` round numbers. Raises AnswerError if a column is missing; OSError."""
+    """Reads and encodes `rows`, up to `size` at a time; `words` round numbers.
+
+    Raises:
+        AnswerError: A column is missing, or `columns` names an unknown question.
+        OSError: The file cannot be read.
+    """
     columns = columns or {}
     ids = [item.id for item in survey.items]
     if others := sum(name not in ids for name in columns):
@@ -92,7 +104,7 @@ def batches(
             f"columns must name questions of survey {survey.id}, which are {', '.join(ids)}; got {others:,} other{'s' * (others > 1)}"
         )
     names = [columns.get(question.id, question.id) for question in survey.items]
-    beside = Beside(group_column, person_column, row_key)
+    beside = ExtraColumns(group_column, person_column, row_key)
     beside.check(survey, names)
     labels = [name for name in beside if name is not None]
     for raw in rows.stretches([*names, *labels], size, skip):
@@ -100,16 +112,16 @@ def batches(
         skip += raw.size
 
 
-def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside) -> Batch:
+def _encoded(survey: Survey, raw: RawRows, first: int, words: Words, beside: ExtraColumns) -> Batch:
     answers, others = raw.columns[: len(survey.items)], iter(raw.columns[len(survey.items) :])
     labels, people, keys = ([] if name is None else listed(next(others)) for name in beside)
-    found = np.empty((len(answers), raw.size), dtype=np.min_scalar_type(-max(item.k for item in survey.items)))
-    for row, item, column in zip(found, survey.items, answers, strict=True):
+    codes = np.empty((len(answers), raw.size), dtype=np.min_scalar_type(-max(item.k for item in survey.items)))
+    for row, item, column in zip(codes, survey.items, answers, strict=True):
         row[:] = categories(item, raw.plain(item, column), words)
     contradictory = [
-        (name, dict.fromkeys(np.flatnonzero(rows).tolist(), f"must be {rule}")) for name, rule, rows in contradictions(survey, found)
+        (name, dict.fromkeys(np.flatnonzero(rows).tolist(), f"must be {rule}")) for name, rule, rows in contradictions(survey, codes)
     ]
-    found = apply_skip_logic(survey, found)
+    codes = apply_skip_logic(survey, codes)
     groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, labels)
     outside = np.flatnonzero(groups < 0).tolist() if beside.group is not None else []
     wrong: list[tuple[str, Mapping[int, str]]] = [
@@ -118,37 +130,37 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside)
         (str(beside.row), _refused(keys, "row")),
         *contradictory,
     ]
-    valid: NDArray[np.bool_] = found.min(axis=0) >= 0
+    valid: NDArray[np.bool_] = codes.min(axis=0) >= 0
     valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, rows in wrong)]] = False
-    rejected: list[Rejected] = []
+    rejected: list[RejectedRow] = []
     for row in np.flatnonzero(~valid).tolist():
-        rejected += _reasons(survey.items, answers, raw, found[:, row], row, first)
-        rejected += [Rejected(first + row, name, rows[row]) for name, rows in wrong if row in rows and row not in raw.broken]
-    raw.columns.clear()  # whoever still has the stretch while it is sent has no answer
-    return Batch(raw.size, found, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
+        rejected += _reasons(survey.items, answers, raw, codes[:, row], row, first)
+        rejected += [RejectedRow(first + row, name, rows[row]) for name, rows in wrong if row in rows and row not in raw.broken]
+    raw.columns.clear()  # no reference to an answer remains while the batch is sent
+    return Batch(raw.size, codes, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
 
 
 def _refused(cells: Sequence[Any], what: str) -> dict[int, str]:
-    """The places of keys that are refused, and why."""
+    """Returns the indexes of invalid keys, each with the rule it breaks."""
     rule = f"must name the {what}, by text or a whole number"
     reasons = ((row, refusal(cell)) for row, cell in enumerate(cells))
     return {row: rule if reason == UNNAMED else f"{rule}; it {reason}" for row, reason in reasons if reason}
 
 
 def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
-    """Where each row's group stands among the survey's, -1 for nowhere. A label may be written as a whole number."""
-    known = {label: place for place, label in enumerate(survey.groups)}
-    return np.array([known.get(label_of(cell, known), -1) for cell in column], dtype=np.int64)
+    """Returns the index of each row's group among the survey's, -1 for an unknown one. A label may be written as a whole number."""
+    places = {label: place for place, label in enumerate(survey.groups)}
+    return np.array([places.get(label_of(cell, places), -1) for cell in column], dtype=np.int64)
 
 
 def _reasons(
-    questions: Sequence[Question], columns: Sequence[Any], raw: Raw, codes: NDArray[np.integer[Any]], row: int, first: int
-) -> Iterator[Rejected]:
+    questions: Sequence[Question], columns: Sequence[Any], raw: RawRows, codes: NDArray[np.integer[Any]], row: int, first: int
+) -> Iterator[RejectedRow]:
     if row in raw.broken:
-        yield Rejected(first + row, "", raw.broken[row])
+        yield RejectedRow(first + row, "", raw.broken[row])
         return
     for question, column, code in zip(questions, columns, codes.tolist(), strict=True):
         if code < 0:
             missing = isinstance(column, list) and column[row] is MISSING
             hint = raw.hint if question.is_number else ""
-            yield Rejected(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}{hint}")
+            yield RejectedRow(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}{hint}")

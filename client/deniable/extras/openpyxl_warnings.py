@@ -36,7 +36,7 @@ def _warn(message: str | Warning, category: type[Warning] | None = None, stackle
 @cache
 def _replace_warn() -> None:
     """Replaces `warn` once in a process: some of openpyxl's modules have the function, some ask `warnings` for it."""
-    import openpyxl  # noqa: F401 - all that reads comes with it
+    import openpyxl  # noqa: F401 - it imports every reader
 
     for module in [module for name, module in sys.modules.items() if name.partition(".")[0] == "openpyxl"]:
         if vars(module).get("warn") is warnings.warn:

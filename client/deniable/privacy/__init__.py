@@ -1,4 +1,4 @@
-"""What answers give away: in one survey, in several, in the shuffled reports of many, and in an account of each person."""
+"""Privacy accounting: privacy loss in one survey, in several, in the shuffled reports of many, and in a ledger of each person."""
 
 from __future__ import annotations
 

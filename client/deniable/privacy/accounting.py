@@ -1,8 +1,8 @@
-"""What people give away in all: epsilons of one submission, of several waves, of a household.
+"""Privacy loss under composition: epsilons of one submission, of several waves, of a household.
 
-Every epsilon here compares two answers of the same person (one is replaced by the other). Under the convention that
-adds or removes a person the same coins count as half of it. docs/reference/privacy.md explains each figure; `shuffling.py` has what
-published tables of many people give away.
+Every epsilon here compares two answers of the same person (one is replaced by the other). Under the convention that adds or removes a
+person the same coins count as half of it. docs/reference/privacy.md explains each figure; `shuffling.py` bounds the loss of published
+tables of many people.
 """
 
 from __future__ import annotations
@@ -21,38 +21,44 @@ if TYPE_CHECKING:
 _Floats = NDArray[np.float64]
 
 MAX_EPSILON = 1e6
-"""Of any use: far beyond what hides anything, and its sums are numbers still."""
+"""Largest epsilon: far beyond any protection, and its sums are still finite."""
 MAX_COUNT = 10**12
 
-_MAX_ADVANCED = 700.0  # whose exponential is a number still
+_MAX_ADVANCED = 700.0  # its exponential is still finite
 _MAX_ATOMS = 2_000_000  # values of the privacy loss that `mixed` enumerates
 
 
 def submission(survey: Survey) -> float:
-    """What one whole submission gives away at most: the epsilons of its questions add (sequential composition)."""
+    """Returns the privacy loss of one whole submission: the epsilons of its questions add (sequential composition)."""
     return survey.epsilon
 
 
 def waves(epsilons: Iterable[float]) -> float:
-    """The same people asked again: their epsilons add, without any slack."""
+    """Returns the privacy loss of asking the same people again: their epsilons add, without any slack."""
     return math.fsum(check_epsilon("epsilon", epsilon) for epsilon in epsilons)
 
 
 def groups(epsilons: Iterable[float]) -> float:
-    """Disjoint groups of people: each person is in one, so the largest counts (parallel composition). 0 for no group."""
+    """Returns the privacy loss of disjoint groups of people: the largest epsilon (parallel composition). 0 for no group."""
     return max((check_epsilon("epsilon", epsilon) for epsilon in epsilons), default=0.0)
 
 
 def household(epsilon: float, people: int) -> float:
-    """What can be learnt about `people` together whose answers are associated, such as one secret that all of them report."""
+    """Returns the privacy loss of `people` whose answers are associated, such as one secret that all of them report."""
     return check_epsilon("epsilon", epsilon) * check_count("people", people)
 
 
 def posterior_range(prior: float, epsilon: float) -> tuple[float, float]:
-    """The least and the most that a belief can become by seeing all that one person sent.
+    """Returns the least and the greatest posterior of a belief after seeing everything that one person sent.
 
-    prior: the probability, from 0 to 1, that somebody gave to a statement about the answers before. Bayes' rule with a
-    likelihood ratio between e^-epsilon and e^epsilon. Raises ValueError.
+    Bayes' rule with a likelihood ratio between e^-epsilon and e^epsilon.
+
+    Args:
+        prior: The probability, from 0 to 1, of a statement about the answers before.
+        epsilon: The privacy loss.
+
+    Raises:
+        ValueError: An argument is out of range.
     """
     if _number(prior) is None or not 0 <= prior <= 1:
         raise ValueError(f"prior must be a probability from 0 to 1, got {prior!r}")
@@ -61,11 +67,7 @@ def posterior_range(prior: float, epsilon: float) -> tuple[float, float]:
 
 
 def advanced(epsilon: float, k: int, delta: float) -> float:
-    """A simple bound for k uses of epsilon each, with a slack delta: sqrt(2 k ln(1/delta)) epsilon + k epsilon (e^epsilon - 1).
-
-    Source: C. Dwork, G. Rothblum and S. Vadhan, "Boosting and differential privacy", FOCS 2010, theorem III.3. It can
-    exceed the plain sum k epsilon; `exact` is never worse. Raises ValueError.
-    """
+    """Returns a simple bound for k uses of epsilon each, with a slack delta: sqrt(2 k ln(1/delta)) epsilon + k epsilon (e^epsilon - 1)."""
     epsilon, k, delta = check_epsilon("epsilon", epsilon), check_count("k", k), check_delta(delta)
     if delta == 0:
         raise ValueError("delta must be above 0 and below 1, got 0: without slack the epsilons add, see `waves`")
@@ -77,21 +79,25 @@ def advanced(epsilon: float, k: int, delta: float) -> float:
 
 
 def exact(epsilon: float, k: int, delta: float = 0.0) -> float:
-    """The least epsilon that k uses of epsilon each can promise with a slack delta; k epsilon where delta is 0.
+    """Returns the least epsilon that k uses of epsilon each guarantee with a slack delta; k epsilon if delta is 0.
 
-    Exact for k-fold randomized response, and no set of k mechanisms of epsilon each is worse, even if each is chosen
-    after seeing the earlier outputs. Source: P. Kairouz, S. Oh and P. Viswanath, "The composition theorem for
-    differential privacy", ICML 2015, theorem 3.3, here solved for every delta and not only for its steps.
-    Relative error below 1e-9. Raises ValueError.
+    Exact for k-fold randomized response, and no set of k mechanisms of epsilon each is worse, even if each is chosen after seeing the
+    earlier outputs. Source: P. Kairouz, S. Oh and P. Viswanath, "The composition theorem for differential privacy", ICML 2015, theorem
+    3.3, here solved for every delta and not only for its steps. Relative error below 1e-9.
+
+    Raises:
+        ValueError: An argument is out of range.
     """
     return mixed([(epsilon, k)], delta)
 
 
 def mixed(uses: Iterable[tuple[float, int]], delta: float = 0.0) -> float:
-    """As `exact`, for different epsilons: pairs of an epsilon and how often it was used.
+    """Returns the least epsilon as `exact` does, for different epsilons: pairs of an epsilon and how often it was used.
 
-    Enumerates the values of the privacy loss, the product of all (times + 1). Raises ValueError above two million of
-    them; round the epsilons up to fewer different ones then.
+    Enumerates the values of the privacy loss, the product of all (times + 1).
+
+    Raises:
+        ValueError: They are more than two million; round the epsilons up to fewer different ones.
     """
     times: dict[float, int] = {}
     for epsilon, k in uses:
@@ -110,7 +116,7 @@ def mixed(uses: Iterable[tuple[float, int]], delta: float = 0.0) -> float:
 
 
 def _losses(epsilon: float, k: int) -> tuple[_Floats, _Floats]:
-    """log P(j of k answers come out true) for j = 0 .. k, and the privacy loss (2j - k) epsilon of each outcome."""
+    """Returns log P(j of k answers come out true) for j = 0 .. k, and the privacy loss (2j - k) epsilon of each outcome."""
     j = np.arange(1, k + 1)
     log_choices = np.concatenate([[0.0], np.cumsum(np.log((k + 1 - j) / j))])
     j = np.arange(k + 1)
@@ -119,10 +125,10 @@ def _losses(epsilon: float, k: int) -> tuple[_Floats, _Floats]:
 
 
 def _least_epsilon(log_p: _Floats, loss: _Floats, delta: float) -> float:
-    """The least e >= 0 with delta(e) = sum of p (1 - exp(e - loss)) over the outcomes with loss > e at most delta.
+    """Returns the least e >= 0 with delta(e), the sum of p (1 - exp(e - loss)) over outcomes with loss > e, at most delta.
 
-    Between two losses next to each other delta(e) is P - exp(e) Q, where P and Q add up p and p exp(-loss) over the
-    larger ones: all terms have one sign, so the sums are kept as logarithms and nothing cancels.
+    Between two adjacent losses delta(e) is P - exp(e) Q, where P and Q add up p and p exp(-loss) over the larger ones: all terms have
+    one sign, so the sums are kept as logarithms and nothing cancels.
     """
     order = np.argsort(loss)[::-1]
     log_p, loss = log_p[order], loss[order]
@@ -136,7 +142,7 @@ def _least_epsilon(log_p: _Floats, loss: _Floats, delta: float) -> float:
 
 
 def check_epsilon(name: str, value: Any) -> float:
-    """A finite number of at least 0 and at most MAX_EPSILON. Raises ValueError."""
+    """Returns a finite number from 0 to MAX_EPSILON. Raises ValueError otherwise."""
     number = _number(value)
     if number is None or not (number >= 0 and math.isfinite(number)):
         raise ValueError(f"{name} must be a finite number of at least 0, got {_shown(value)}")
@@ -146,7 +152,7 @@ def check_epsilon(name: str, value: Any) -> float:
 
 
 def check_count(name: str, value: Any, most: int = MAX_COUNT) -> int:
-    """A whole number of at least 1 and at most so many. Raises ValueError."""
+    """Returns a whole number from 1 to `most`. Raises ValueError otherwise."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ValueError(f"{name} must be a whole number of at least 1, got {_shown(value)}")
     if value > most:
@@ -155,7 +161,7 @@ def check_count(name: str, value: Any, most: int = MAX_COUNT) -> int:
 
 
 def check_delta(value: Any, least: float = 0.0) -> float:
-    """A number of at least `least` and below 1. Raises ValueError."""
+    """Returns a number of at least `least` and below 1. Raises ValueError otherwise."""
     number = _number(value)
     if number is None or not least <= number < 1:
         raise ValueError(f"delta must be at least {least:g} and below 1, got {_shown(value)}")
@@ -163,7 +169,7 @@ def check_delta(value: Any, least: float = 0.0) -> float:
 
 
 def _number(value: Any) -> float | None:
-    """None for what is no number, true and false included; numpy's booleans are no `Real`."""
+    """Returns a number as a double; None for anything else, booleans included."""
     try:
         return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
     except OverflowError:
@@ -171,5 +177,5 @@ def _number(value: Any) -> float | None:
 
 
 def _shown(value: Any) -> str:
-    """What came instead. Python writes no whole number of thousands of digits, and nobody reads one of hundreds."""
+    """Returns a value for a message: Python does not write integers of thousands of digits."""
     return f"a number of {value.bit_length():,} bits" if isinstance(value, int) and value.bit_length() > 200 else repr(value)

@@ -1,11 +1,11 @@
-"""What each person has given away in all surveys, so that the sum keeps below a cap.
+"""Ledger of each person's privacy loss in all surveys, which keeps the sum below a cap.
 
-A person is known by a hash under a random key, which lies in the same file, and only the file's owner may read that. Beside the
-hash stand the digests of the surveys, how often the person took part in each, and its epsilon. There are no names, no answers and no times.
-Epsilons add, for other surveys and for the same one again: fresh noise on the same answers gives away as much once more.
+A person is identified by a hash under a random key, which is in the same file, readable by its owner only. Beside the hash are the
+digests of the surveys, how often the person took part in each, and its epsilon. There are no names, no answers and no times. Epsilons
+add, for other surveys and for the same one again: fresh noise on the same answers loses as much once more.
 
-A person is charged, durably, before anything of theirs is sent. Who is charged and then not sent, because the machine died, has
-given away less than the ledger says, never more.
+A person is charged, durably, before anything of theirs is sent. If the machine fails between charging and sending, the person has
+lost less than the ledger says, never more.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TABLES = (
 
 
 class Spent(NamedTuple):
-    """What a person has given away: the surveys, the submissions to them, and the sum of their epsilons."""
+    """A person's total: number of surveys, number of submissions, and the sum of their epsilons."""
 
     surveys: int
     submissions: int
@@ -46,29 +46,30 @@ class Spent(NamedTuple):
 
 
 class Use(NamedTuple):
-    """What a submission takes of a person: the survey's digest, and its epsilon."""
+    """A submission's charge: the survey's digest, and its epsilon."""
 
     digest: str
     epsilon: float
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where in a job a batch stands: `job` as `Ledger.job` names it, and the numbers of the batch's rows."""
+class JobRows:
+    """A batch's place in a job: `job` as `Ledger.job` returns it, and the numbers of the batch's rows."""
 
     job: bytes
     rows: Sequence[int]
 
 
 def default_path() -> Path:
-    """The ledger in the user's data folder."""
+    """Returns the path of the ledger in the user's data folder."""
     return in_data_folder("ledger.sqlite")
 
 
 class Ledger:
-    """The ledger in one file, made with mode 0600. Safe for several threads and several processes.
+    """The ledger in one file, created with mode 0600. Safe for several threads and several processes.
 
-    Raises RefusedError where the file cannot be used, or others than its owner may read it.
+    Raises:
+        RefusedError: The file cannot be used, or others than its owner may read it.
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
@@ -84,7 +85,7 @@ class Ledger:
             raise
 
     def _opened(self) -> bytes:
-        """Makes the tables and the key if the file is new; returns the key."""
+        """Creates the tables and the key if the file is new; returns the key."""
         with self._file.transaction() as db:
             if self._file.version(_VERSION) == 0:
                 for table in _TABLES:
@@ -94,42 +95,53 @@ class Ledger:
             return bytes(db.execute("SELECT secret FROM key").fetchone()[0])
 
     def close(self) -> None:
-        """Closes the file, written anew if it has changed, so that its bytes are in the order of the hashes."""
+        """Closes the file, rewritten if it has changed, so that its bytes are in the order of the hashes."""
         with self._file.alone():
             if self._changed:
-                with suppress(sqlite3.Error):  # another process is at work in it, and will do so
+                with suppress(sqlite3.Error):  # another process uses it, and will do so
                     self._file.run("VACUUM")
         self._file.close()
 
     def hashed(self, person: Any) -> bytes:
-        """What the file has for a person's key, 16 bytes. Raises ValueError, which does not quote it."""
-        known = known_by(person)
-        if known is None:
+        """Returns the hash of a person's key, 16 bytes. Raises ValueError, without quoting it, for an invalid key."""
+        normal = known_by(person)
+        if normal is None:
             reason = "" if (rule := refusal(person)) == UNNAMED else f"; it {rule}"
             raise ValueError(f"person must be text or a whole number, the same in each survey, got {_kind(person)}{reason}")
-        return self._hash(b"person", known)
+        return self._hash(b"person", normal)
 
     def job(self, *names: str) -> bytes:
-        """What the file calls a job while it runs."""
+        """Returns the identifier of a job in the file."""
         return self._hash(b"job", "\0".join(names))
 
     def spent(self, person: bytes) -> Spent:
-        """What a person, hashed, has given away."""
+        """Returns the total of a person, by hash."""
         with self._file.transaction() as db:
             rows = db.execute("SELECT epsilon, times FROM spent WHERE person = ?", [person]).fetchall()
         return Spent(len(rows), sum(times for _, times in rows), math.fsum(epsilon * times for epsilon, times in rows))
 
-    def charge(self, people: Sequence[bytes], use: Use, cap: float, *, place: Place | None = None, all_or_none: bool = False) -> list[bool]:
-        """Charges each of these people, hashed, with `use`, but nobody above `cap`; says who was charged.
+    def charge(
+        self, people: Sequence[bytes], use: Use, cap: float, *, place: JobRows | None = None, all_or_none: bool = False
+    ) -> list[bool]:
+        """Charges each of these people, by hash, with `use`, but never above `cap`; returns who was charged.
 
-        It is on the disk when this returns. all_or_none: nobody is charged if one is above. place: rows that a run of the same job charged
-        before it was killed are not charged again. Raises RefusedError where the file cannot be used.
+        The charge is on the disk when this returns.
+
+        Args:
+            people: The hashes of the people.
+            use: The charge.
+            cap: The most that a person's total may be.
+            place: The place in a job: rows that an earlier run of the job charged are not charged again.
+            all_or_none: Charge no one if someone would exceed the cap.
+
+        Raises:
+            RefusedError: The file cannot be used.
         """
         with self._file.transaction() as db:
             begun = self._begun(db, people, place)
             sums: dict[bytes, list[float]] = {}
             may = [
-                paid or self._fits(db, sums, person, use.epsilon, cap)  # in this order: who has paid is not added
+                paid or self._fits(db, sums, person, use.epsilon, cap)  # in this order: a paid row is not added again
                 for person, paid in zip(people, begun, strict=True)
             ]
             if all_or_none and not all(may):
@@ -145,23 +157,23 @@ class Ledger:
         return may
 
     def trial(self, use: Use, cap: float) -> Trial:
-        """Asks who would be charged, over any number of batches, and charges nobody."""
+        """Returns a dry run, which computes who would be charged over any number of batches."""
         return Trial(self, use, cap)
 
     def settle(self, job: bytes) -> None:
-        """All rows of a job are in the outbox: none will come again."""
+        """Deletes the rows of a completed job, all of which are in the outbox."""
         with self._file.transaction() as db:
             db.execute("DELETE FROM begun WHERE job = ?", [job])
 
-    def _begun(self, db: sqlite3.Connection, people: Sequence[bytes], place: Place | None) -> list[bool]:
-        """Who has paid for that very row already. A row that now names somebody else has not."""
+    def _begun(self, db: sqlite3.Connection, people: Sequence[bytes], place: JobRows | None) -> list[bool]:
+        """Returns for each person whether that very row is paid already. A row that now has another person is not."""
         if place is None:
             return [False] * len(people)
         paid = dict(db.execute("SELECT row, charge FROM begun WHERE job = ?", [place.job]))
         return [paid.get(row) == self._charge_of(place.job, row, person) for row, person in zip(place.rows, people, strict=True)]
 
-    def _note(self, db: sqlite3.Connection, people: Sequence[bytes], charged: Sequence[bool], place: Place) -> None:
-        """Remembers who has paid for which row until the next batch, when these are in the outbox."""
+    def _note(self, db: sqlite3.Connection, people: Sequence[bytes], charged: Sequence[bool], place: JobRows) -> None:
+        """Records which rows are paid until the next batch, when these are in the outbox."""
         if len(place.rows):
             db.execute("DELETE FROM begun WHERE job = ? AND row < ?", [place.job, int(place.rows[0])])
         stand = zip(place.rows, people, charged, strict=True)
@@ -169,7 +181,7 @@ class Ledger:
         db.executemany("INSERT OR REPLACE INTO begun VALUES (?, ?, ?)", notes)
 
     def _fits(self, db: sqlite3.Connection, sums: dict[bytes, list[float]], person: bytes, epsilon: float, cap: float) -> bool:
-        """Whether one more use keeps a person below the cap; if so it is added to `sums`."""
+        """Returns whether one more use keeps a person below the cap; if so it is added to `sums`."""
         if person not in sums:
             rows = db.execute("SELECT epsilon, times FROM spent WHERE person = ?", [person])
             sums[person] = [epsilon * times for epsilon, times in rows]
@@ -189,14 +201,14 @@ class Ledger:
 
 
 class Trial:
-    """Sums that no file has: what people would have given away."""
+    """Dry run of charges: totals that are in no file."""
 
     def __init__(self, ledger: Ledger, use: Use, cap: float) -> None:
         self._ledger, self._use, self._cap = ledger, use, cap
         self._sums: dict[bytes, list[float]] = {}
 
-    def __call__(self, people: Sequence[bytes], place: Place | None) -> list[bool]:
-        """Who could be charged after all those asked about before."""
+    def __call__(self, people: Sequence[bytes], place: JobRows | None) -> list[bool]:
+        """Returns who could be charged, after all people of earlier calls."""
         ledger, (_, epsilon) = self._ledger, self._use
         with ledger._file.transaction() as db:
             begun = ledger._begun(db, people, place)

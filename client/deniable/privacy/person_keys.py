@@ -1,8 +1,7 @@
-"""Normal form of identifiers: the key of a person, or of a row, in one form for all ways to write it. It is no answer.
+"""Normal form of identifiers: one form of a person's or row's key for every way to write it. A key is not an answer.
 
-A spreadsheet or pandas writes the number 17 as `17.0` as soon as one number of its column is missing, and reads `017` as 17. So a text that
-reads as a whole number is that number, however it is spelled. Characters that do not show would let one person have two keys; they are
-refused.
+A spreadsheet or pandas writes the number 17 as `17.0` as soon as one number of its column is missing, and reads `017` as 17. So a text
+that reads as a whole number becomes that number. Invisible characters would let one person have two keys; they are refused.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from typing import Any
 import numpy as np
 
 WHOLE = 1 << 53
-"""From here on a float does not hold every whole number."""
+"""Limit above which a float does not represent every whole number."""
 
 UNNAMED = "must be text or a whole number"
-"""The rule that something other than a key breaks, such as an empty cell."""
+"""The rule for values that are not keys, such as an empty cell."""
 
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Zl", "Zp"}
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters and marks that show nothing
@@ -28,21 +27,21 @@ _LONGEST = 4_000  # digits of a number that Python reads
 
 
 def known_by(person: Any) -> str | None:
-    """Returns a key in its normal form, or None for a key that `refusal` refuses.
+    """Returns a key in its normal form, or None for an invalid key.
 
-    A whole number is written in digits, without leading zeros, whether it comes as an int, a float or a text, in whatever digits. Other
-    texts are NFKC, with single spaces and none around.
+    A whole number is written in digits, without leading zeros, whether it comes as an int, a float or a text in any digits. Other texts
+    are NFKC, with single spaces and none around.
     """
     return None if _form(person)[1] else _form(person)[0]
 
 
 def refusal(person: Any) -> str:
-    """Returns the rule that a key breaks, without quoting it; empty for one that is right."""
+    """Returns the rule that a key breaks, without quoting it; empty for a valid key."""
     return _form(person)[1]
 
 
 def _form(person: Any) -> tuple[str, str]:
-    """(normal form, rule that it breaks)."""
+    """Returns a key's normal form and the rule that it breaks."""
     if isinstance(person, bool | np.bool_) or not isinstance(person, str | int | float | np.integer | np.floating):
         return "", UNNAMED
     if isinstance(person, float | np.floating):

@@ -1,7 +1,6 @@
-"""What coins mean in people of 100: how sure a guess about one person can become, and how often a record has somebody's answer.
+"""Posterior bounds, in percent and in people of 100: how certain a guess can become, and how often a record has the answer.
 
-Each figure is computed and rounded here and in the twin of this file, `browser/posterior.mjs`, and nowhere else; pages, commands and
-plans only write it down.
+Each figure is computed and rounded here and in the twin of this file, `browser/posterior.mjs`, and nowhere else.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ if TYPE_CHECKING:
 
 MAX_DIGITS = 9  # behind the decimal point of a percentage
 MAX_PEOPLE = 10**6
-MAX_GUESSED = 10**5  # people of whom somebody guesses
+MAX_GUESSED = 10**5  # people to guess about
 _SLACK = 1e-12  # two times ln 3 is ln 9, whatever the last digit of a sum of doubles
 _ALIKE = 1e-6  # thresholds are whole numbers, so equal parts of an epsilon differ a little
 _CERTAIN = 99.0  # an epsilon whose bound is 100%
 
 
-class People(NamedTuple):
-    """Of `of` people who give an answer, `own` have it in their record; of `of` who give another, `other` have it in theirs."""
+class NaturalFrequencies(NamedTuple):
+    """Of `of` people with an answer, `own` have it in their record; of `of` people with another answer, `other` have it there."""
 
     of: int
     own: int
@@ -33,11 +32,16 @@ class People(NamedTuple):
 
 
 def posterior_bound(odds: Fraction) -> Decimal:
-    """How sure, in percent, somebody who could only guess 50:50 can become by seeing a record: from 50 to 100.
+    """Returns how certain, in percent, a 50:50 guess can become by seeing a record: from 50 to 100.
 
-    odds: e^epsilon, at least 1, the largest ratio of the chances of one record under two answers. By Bayes' rule 100 odds / (1 + odds),
-    rounded up, never down, with as many digits behind the point as it takes not to say 100; and 100 where nine do not do.
-    Raises ValueError.
+    By Bayes' rule 100 odds / (1 + odds), rounded up, never down, with as many digits as it takes not to say 100; and 100 if nine are too
+    few.
+
+    Args:
+        odds: e^epsilon, at least 1, the largest ratio of the chances of one record under two answers.
+
+    Raises:
+        ValueError: The odds are below 1.
     """
     if odds < 1:
         raise ValueError(f"odds must be at least 1, got {odds}")
@@ -47,32 +51,34 @@ def posterior_bound(odds: Fraction) -> Decimal:
 
 
 def right_for(bound: Decimal) -> tuple[int, int]:
-    """A bound of `posterior_bound` in whole people: of so many, a guess is right for so many at most.
+    """Returns a bound of `posterior_bound` in whole people: the number of people, and for how many of them a guess is right at most.
 
-    Of 100, or of as many as it takes; and for all of 100 where MAX_GUESSED do not do.
+    Of 100, or of as many as it takes; all of 100 if more than MAX_GUESSED would be needed.
     """
     of = 100 * 10 ** max(0, -int(bound.as_tuple().exponent))
     return (100, 100) if of > MAX_GUESSED else (of, int(bound * of / 100))
 
 
 def odds_of_sum(epsilon: float) -> Fraction:
-    """The odds of records whose epsilons add up to `epsilon`, a double, whose own rounding is allowed for."""
+    """Returns the odds of records whose epsilons add up to `epsilon`, a double, allowing for its rounding."""
     return max(Fraction(1), Fraction(math.exp(min(epsilon, _CERTAIN)) * (1 - _SLACK)))
 
 
-def people(channel: Channel) -> People:
-    """A channel's odds in people of 100, for a window of records that lie in it; in more people where that
-    would round to never, to always, or to no difference."""
+def people(channel: Channel) -> NaturalFrequencies:
+    """Returns a channel's odds in people of 100; in more people if that rounds to never, always or equal.
+
+    For a window: records that lie in it.
+    """
     of = 100
     while True:
-        found = People(of, _nearest(of * channel.theta), _nearest(of * channel.phi))
-        if of == MAX_PEOPLE or 0 < found.other < found.own:
-            return found
+        frequencies = NaturalFrequencies(of, _nearest(of * channel.theta), _nearest(of * channel.phi))
+        if of == MAX_PEOPLE or 0 < frequencies.other < frequencies.own:
+            return frequencies
         of *= 10
 
 
 def odds_in_words(item: Question) -> str:
-    """The odds of a question in a sentence, without its full stop."""
+    """Returns the odds of a question as a sentence, without its full stop."""
     of, own, other = people(item.channel)
     if item.shared != item.categories:  # a number of which only the mean is estimated
         far = f"of {of:,} with a number far from it, {other:,} have one there"
@@ -82,7 +88,7 @@ def odds_in_words(item: Question) -> str:
 
 
 def least_protected(items: Sequence[Question]) -> Question:
-    """The item whose coins hide least; of several alike, the first of those with the fewest categories, which are understood best."""
+    """Returns the item with the weakest coins; of several alike, the first with the fewest categories, which are easiest to read."""
     most = max(item.channel.epsilon for item in items)
     return min((item for item in items if item.channel.epsilon >= most * (1 - _ALIKE)), key=lambda item: item.k)
 

@@ -1,4 +1,4 @@
-"""Files that only their owner may read, in the user's data folder; and SQLite files among them."""
+"""Private files in the user's data folder, readable by their owner only, SQLite files among them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEMORY = ":memory:"
 
 
 def in_data_folder(name: str) -> Path:
-    """Where a file of this name belongs. It is not made."""
+    """Returns the path of a file of this name. It is not created."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     else:
@@ -24,21 +24,26 @@ def in_data_folder(name: str) -> Path:
 
 
 def create_private(path: str) -> None:
-    """Makes an empty file that only its owner may read, unless it is there. Raises OSError."""
+    """Creates an empty file that only its owner may read, unless it exists. Raises OSError."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 class PrivateDatabase:
-    """The SQLite file at `path`, made with mode 0600, or none where `path` is MEMORY; safe for several threads and several processes.
+    """The SQLite file at `path`, created with mode 0600, or in memory if `path` is MEMORY; safe for threads and processes.
 
-    unusable: makes the error that is raised, from here on too, where the file cannot be used. settings: pragmas of each connection. Around
-    a fork the file is let go of: SQLite's locks are the parent's, and what a child wrote could vanish with the log that its parent removes.
+    Around a fork the file is closed: SQLite's locks are the parent's, and a child's writes could vanish with the log that its parent
+    removes.
+
+    Args:
+        path: The file.
+        unusable: Returns the error to raise if the file cannot be used.
+        settings: Pragmas of each connection.
     """
 
     def __init__(self, path: str, unusable: Callable[[Exception], Exception], settings: Sequence[str] = ()) -> None:
         self._path, self._unusable, self._settings = path, unusable, settings
-        self._mutex = threading.RLock()  # what an interrupt left locked must not keep a `close` waiting
+        self._mutex = threading.RLock()  # reentrant, so that an interrupted call does not block `close`
         self._connection: sqlite3.Connection | None = None
         self._closed = False
         try:
@@ -65,19 +70,19 @@ class PrivateDatabase:
         return self._connection
 
     def let_go(self) -> None:
-        """Before a fork, once no other thread uses the file: closes it, and keeps everybody waiting until `go_on`."""
+        """Closes the file before a fork, once no other thread uses it, and blocks everyone until `go_on`."""
         self._mutex.acquire()
-        if self._connection and not self._connection.in_transaction:  # this thread's own, which ends in the parent
+        if self._connection and not self._connection.in_transaction:  # this thread's transaction ends in the parent
             self._connection.close()
             self._connection = None
 
     def go_on(self) -> None:
-        """In both processes. Whoever comes next opens the file."""
+        """Unblocks the file after a fork, in both processes; the next caller opens it."""
         self._mutex.release()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """While no other thread uses the file; an error of SQLite is told as `unusable` says."""
+        """Locks the file against other threads; SQLite's errors are replaced by `unusable`."""
         with self._mutex:
             try:
                 yield
@@ -86,11 +91,11 @@ class PrivateDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """While no other process writes either. It is on the disk when this ends, and undone if it ends with an error."""
+        """Runs a transaction that no other process interrupts. It is on the disk at the end, or rolled back on an error."""
         with self.alone():
             db = self._db
             try:
-                db.execute("BEGIN IMMEDIATE")  # an interrupt while it waits is raised once it has begun
+                db.execute("BEGIN IMMEDIATE")  # an interrupt while it waits is raised after it begins
                 yield db
                 db.execute("COMMIT")
             finally:
@@ -98,22 +103,22 @@ class PrivateDatabase:
                     db.execute("ROLLBACK")
 
     def version(self, newest: int) -> int:
-        """The file's version. Raises sqlite3.DatabaseError where it is newer than `newest`."""
+        """Returns the file's version. Raises sqlite3.DatabaseError if it is newer than `newest`."""
         version = int(self._db.execute("PRAGMA user_version").fetchone()[0])
         if not 0 <= version <= newest:
             raise sqlite3.DatabaseError(f"its version must be at most {newest}, got {version}")
         return version
 
     def run(self, statement: str) -> None:
-        """What must stand outside of a transaction: a PRAGMA, or VACUUM."""
+        """Runs a statement outside of a transaction: a PRAGMA, or VACUUM."""
         self._db.execute(statement)
 
     def close(self) -> None:
-        """Lets go of the file, once no other thread uses it: SQLite bears no other order."""
+        """Closes the file, once no other thread uses it, as SQLite requires."""
         with _forking, self._mutex:
             _open.discard(self)
             self._closed = True
-            if self._connection:  # none since a fork
+            if self._connection:  # None after a fork
                 self._connection.close()
 
 
@@ -122,7 +127,7 @@ _forking = threading.RLock()
 whoever opens a file or closes one: a child would wait for SQLite's own locks, whose holder it does not have. Taken before a file's."""
 _open: WeakSet[PrivateDatabase] = WeakSet()
 _waiting: list[PrivateDatabase] = []
-"""Those that were let go of for a fork."""
+"""Files that were closed for a fork."""
 
 
 def _before_a_fork() -> None:

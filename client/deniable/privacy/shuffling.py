@@ -41,12 +41,20 @@ _CLASSES = 40  # of counts that are rounded down together
 
 
 def shuffled(epsilon0: float, n: int, delta: float = 1e-6) -> float:
-    """An upper bound on the epsilon, at `delta`, of the shuffled reports of n people.
+    """Returns an upper bound on the epsilon, at `delta`, of the shuffled reports of n people.
 
-    epsilon0: what one whole submission gives away. Holds for every way of randomizing, submissions of many questions
-    included, and for everything computed from the shuffled reports: tables, shares, intervals. It does not hold against
-    whoever can tell which report came from whom: for them it stays epsilon0. Never more than epsilon0.
-    Needs the extra `deniable[estimate]`: raises MissingExtraError without it, and ValueError; delta must be 1e-12 or more.
+    It holds for every way of randomizing, submissions of many questions included, and for everything computed from the shuffled reports:
+    tables, shares, intervals. It does not hold against anyone who can tell which report came from whom: for them it stays epsilon0. Never
+    more than epsilon0.
+
+    Args:
+        epsilon0: The privacy loss of one whole submission.
+        n: Number of people.
+        delta: The slack, 1e-12 or more.
+
+    Raises:
+        MissingExtraError: The extra `deniable[estimate]` is not installed.
+        ValueError: An argument is out of range.
     """
     epsilon0, n, delta = _check(epsilon0, n, delta)
     if epsilon0 > _MOST_EPSILON:
@@ -61,12 +69,7 @@ _MOST = 10_000
 
 @lru_cache(maxsize=256)  # a survey has few kinds of coins
 def shuffled_question(channel: Channel, n: int, delta: float = 1e-6) -> float:
-    """An upper bound on the epsilon, at `delta`, of the shuffled reports of n people to one question with these coins.
-
-    From the coins' own decomposition, so less than `shuffled` says of any coins with that epsilon, and never more. It holds for everything
-    computed from these reports alone, such as the question's shares, whatever the others answered, and however much of that is known.
-    Raises MissingExtraError and ValueError as `shuffled` does.
-    """
+    """Returns an upper bound on the epsilon, at `delta`, of the shuffled reports of n people to one question with these coins."""
     general, odds, people = shuffled(channel.epsilon, n, delta), float(channel.odds), min(n, _MOST)
     own = 0.0
     for kind in _kinds(channel):
@@ -82,10 +85,13 @@ def shuffled_question(channel: Channel, n: int, delta: float = 1e-6) -> float:
 
 
 def shuffled_at_least(epsilon0: float, n: int, delta: float = 1e-6) -> float:
-    """The epsilon, at `delta`, of the shuffled reports of one yes/no question where all others have the same answer.
+    """Returns a lower bound on the epsilon, at `delta`, of shuffled reports to one yes/no question if all others answer alike.
 
-    A lower bound: no rule for every way of randomizing and every set of answers can promise less.
-    Raises MissingExtraError and ValueError as `shuffled` does.
+    No rule for every way of randomizing and every set of answers can promise less.
+
+    Raises:
+        MissingExtraError: The extra `deniable[estimate]` is not installed.
+        ValueError: An argument is out of range.
     """
     epsilon0, n, delta = _check(epsilon0, n, delta)
     check_count("n", n, _MOST_CLONES)  # of fewer people the bound would be larger, which is none then
@@ -101,7 +107,7 @@ def _check(epsilon0: float, n: int, delta: float) -> tuple[float, int, float]:
 
 
 def _crossing(delta_at: Callable[[float], float], highest: float, delta: float, close: float = _CLOSE) -> tuple[float, float]:
-    """Two neighbouring epsilons in [0, highest]; the falling delta_at is above delta at the first, not at the second."""
+    """Returns two neighbouring epsilons in [0, highest]; the falling delta_at is above delta at the first, not at the second."""
     if delta_at(0.0) <= delta:
         return 0.0, 0.0
     low, high = 0.0, highest
@@ -112,10 +118,10 @@ def _crossing(delta_at: Callable[[float], float], highest: float, delta: float, 
 
 
 def _among_clones(epsilon: float, epsilon0: float, n: int) -> float:
-    """The hockey-stick divergence at epsilon of the pair above; it is the same both ways round.
+    """Returns the hockey-stick divergence at epsilon of the pair above, which is symmetric.
 
-    Given C = c, the chances of a reports that look like the first answer are as theta a + (1 - theta) (c + 1 - a) to its
-    mirror image, so one exceeds e^epsilon times the other for all a from some count on.
+    Given C = c, the chances of a reports that look like the first answer are as theta a + (1 - theta) (c + 1 - a) to its mirror image, so
+    one exceeds e^epsilon times the other for all a from some count on.
     """
     theta, grow = _theta(epsilon0), math.exp(epsilon)
     more, less = theta - grow * (1 - theta), grow * theta - (1 - theta)
@@ -129,8 +135,7 @@ def _among_clones(epsilon: float, epsilon0: float, n: int) -> float:
 
 
 class _Kind(NamedTuple):
-    """Of a report, in units of what all answers have in common: the chance that it speaks for one of two answers (and as likely for the
-    other), for neither of them, and for both."""
+    """Chances of a report, in units of the blanket: it indicates one of two answers (equally likely the other), neither, or both."""
 
     one: float
     neither: float
@@ -138,18 +143,18 @@ class _Kind(NamedTuple):
 
 
 def _kinds(channel: Channel) -> set[_Kind]:
-    """For each pair of answers that differs from others; the three chances, the first one twice, add to gamma."""
+    """Returns the chances for each distinct pair of answers; they add to gamma, the first one counted twice."""
     odds, theta = float(channel.odds), float(channel.theta)
     if isinstance(channel, Window):
         least = (1 - theta) / channel.outside  # the chance of a place outside an answer's window
         starts = [channel.first_place(category) for category in range(channel.k)]
         always = sum(all(start <= place < start + channel.width for start in starts) for place in range(channel.places))
-        found = set()
+        kinds = set()
         for apart in {min(channel.width, b - a) for a in starts for b in starts if b > a}:
             both, neither = channel.width - apart, channel.places - channel.width - apart
             # a place in every window is in the blanket with all its chance, which is `odds` times as much
-            found.add(_Kind(apart * least, (neither + always * odds) * least, (both - always) * least))
-        return found
+            kinds.add(_Kind(apart * least, (neither + always * odds) * least, (both - always) * least))
+        return kinds
     k, d = channel.k, channel.d
     gamma = k * (1 - theta) / (k - d)
     one, two = d * (k - d) / (k * (k - 1)), d * (d - 1) / (k * (k - 1))
@@ -157,9 +162,9 @@ def _kinds(channel: Channel) -> set[_Kind]:
 
 
 def _in_blanket(epsilon: float, odds: float, n: int, kind: _Kind) -> float:
-    """The bound at epsilon. A report for one answer adds odds - e^epsilon, one for the other takes odds e^epsilon - 1.
+    """Returns the bound at epsilon. A report for one answer adds odds - e^epsilon, one for the other takes odds e^epsilon - 1.
 
-    One for neither takes e^epsilon - 1, one for both odds times that. Where counts of these are taken together they are rounded down.
+    One for neither takes e^epsilon - 1, one for both odds times that. Counts of these are rounded down in classes.
     """
     grow, least = math.exp(epsilon), 1e-5 * _LEAST_DELTA / odds
     c, weight = _binomial(n, 2 * kind.one)
@@ -174,7 +179,7 @@ def _in_blanket(epsilon: float, odds: float, n: int, kind: _Kind) -> float:
 
 
 def _at_least(n: NDArray[np.int64], rate: float) -> tuple[_Floats, _Floats]:
-    """Binomial counts (n, rate) in a few classes, shape (n, classes): the least count of each, and its chance."""
+    """Returns binomial counts (n, rate) in a few classes, shape (n, classes): the least count of each, and its chance."""
     from scipy.special import bdtr
 
     centre = (n * rate)[:, None]
@@ -185,12 +190,12 @@ def _at_least(n: NDArray[np.int64], rate: float) -> tuple[_Floats, _Floats]:
 
 
 def _surely(mean: float, chance: float) -> float:
-    """What a binomial count with this mean falls below with this chance at most (Chernoff)."""
+    """Returns a value that a binomial count with this mean is below with at most this chance (Chernoff)."""
     return max(0.0, mean - math.sqrt(2 * mean * math.log(1 / chance)))
 
 
 def _among_equals(epsilon: float, epsilon0: float, n: int) -> float:
-    """The larger hockey-stick divergence of the number of yes bits: n - 1 people are no, the last one is yes or no."""
+    """Returns the larger hockey-stick divergence of the number of yes bits: n - 1 people are no, the last one is yes or no."""
     theta, grow = _theta(epsilon0), math.exp(epsilon)
     chances = _binomial(n - 1, 1 - theta)[1]
     without, with_it = np.append(chances, 0.0), np.insert(chances, 0, 0.0)
@@ -199,12 +204,12 @@ def _among_equals(epsilon: float, epsilon0: float, n: int) -> float:
 
 
 def _theta(epsilon: float) -> float:
-    """The chance that yes/no coins at epsilon keep the answer."""
+    """Returns the chance that yes/no coins at epsilon keep the answer."""
     return 1 / (1 + math.exp(-epsilon))
 
 
 def _binomial(n: int, rate: float) -> tuple[NDArray[np.int64], _Floats]:
-    """The likely counts of a binomial (n, rate) and their chances, made to add to 1; Bernstein's bound leaves out _TAIL."""
+    """Returns the likely counts of a binomial (n, rate) and their chances, scaled to add to 1; Bernstein's bound leaves out _TAIL."""
     room = math.log(2 / _TAIL)
     reach = room / 3 + math.sqrt((room / 3) ** 2 + 2 * room * n * rate * (1 - rate))
     counts = np.arange(max(0, math.floor(n * rate - reach)), min(n, math.ceil(n * rate + reach)) + 1)
@@ -217,7 +222,7 @@ def _binomial(n: int, rate: float) -> tuple[NDArray[np.int64], _Floats]:
 
 
 def _fair_tail(least: _Floats, n: NDArray[np.int64]) -> _Floats:
-    """P(Y >= least) for Y binomial (n, 1/2)."""
+    """Returns P(Y >= least) for Y binomial (n, 1/2)."""
     from scipy.special import bdtrc
 
     return np.asarray(bdtrc(np.minimum(least - 1, n), n, 0.5))

@@ -1,1 +1,1 @@
-"""SDK: the client that submits answers to a server and reads a survey's results."""
+"""SDK: the Python client that submits answers to a server and reads a survey's results."""

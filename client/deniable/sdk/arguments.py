@@ -1,6 +1,6 @@
-"""Arguments of the client: checked before anything is opened or sent, answers under a seal, and everything else redacted.
+"""Argument validation of the client: arguments are checked before anything is opened or sent.
 
-A check raises a ValueError that names the argument. What it is given is `readable`, so that it may quote it.
+Answers are sealed and everything else is redacted first, so a ValueError may quote the argument that it names.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from numbers import Integral, Number
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from deniable.device.redacted import Unshown
+from deniable.device.redacted import Redacted
 from deniable.device.sealed import Sealed
 from deniable.survey.epsilon import parse_epsilon
 from deniable.wire.link import DIGEST
 from deniable.wire.submission import MAX_COUNT
 
 NAME = re.compile("(?s).*")
-"""Of a column or a job: any text."""
+"""Allowed names of columns and jobs: any text."""
 LONGEST = 86_400
-"""The seconds of the longest wait that may be asked for: a day."""
+"""Longest timeout in seconds: one day."""
 
 
 _READABLE = (str, Number, os.PathLike, type(None))
 
 
-def readable(*given: Any) -> tuple[Any, ...]:
-    """Arguments as they are where they are text, numbers, paths, None or this package's own; `Unshown` for everything else."""
-    return tuple(one if isinstance(one, _READABLE) or type(one).__module__.startswith("deniable.") else Unshown(one) for one in given)
+def readable(*arguments: Any) -> tuple[Any, ...]:
+    """Returns text, numbers, paths, None and this package's objects unchanged, and a `Redacted` for each other argument."""
+    return tuple(one if isinstance(one, _READABLE) or type(one).__module__.startswith("deniable.") else Redacted(one) for one in arguments)
 
 
-def readable_by_name(given: Any, each: re.Pattern[str]) -> Any:
-    """The same for an argument that may be a mapping from text to such text, too."""
-    if not isinstance(given, Mapping):
-        return readable(given)[0]
-    read = dict(given)
-    right = all(isinstance(part, str) for pair in read.items() for part in pair) and all(map(each.fullmatch, read.values()))
-    return read if right else Unshown(given)
+def readable_by_name(argument: Any, each: re.Pattern[str]) -> Any:
+    """Returns an argument as `readable` does, and a copy of a mapping from text to texts that match `each`."""
+    if not isinstance(argument, Mapping):
+        return readable(argument)[0]
+    texts = dict(argument)
+    valid = all(isinstance(part, str) for pair in texts.items() for part in pair) and all(map(each.fullmatch, texts.values()))
+    return texts if valid else Redacted(argument)
 
 
 P = ParamSpec("P")
@@ -50,14 +50,14 @@ T = TypeVar("T")
 
 
 def redacts(*checked: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorates a public method that takes no answers: what may be answers by mistake is refused, and no message or frame shows it.
+    """Decorates a public method that takes no answers: answers passed by mistake are refused, and no message or frame shows them.
 
     Args:
         checked: Arguments whose kind the method checks by itself; they are redacted only.
 
     Raises:
         ValueError: An argument is neither text, nor a number, a path, None or an object of this package.
-        TypeError: The call does not have the method's arguments. It quotes none of them, and no unknown name.
+        TypeError: The call does not have the method's arguments. The message quotes none of them, and no unknown name.
     """
 
     def decorate(method: Callable[P, T]) -> Callable[P, T]:
@@ -66,10 +66,10 @@ def redacts(*checked: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
         @wraps(method)
         def redacting(*args: P.args, **kwargs: P.kwargs) -> T:
             call = Sealed(_redacted, signature, "", None, (), args, kwargs)
-            del args, kwargs  # from here on no frame shows them
-            redacted = _its_own(call(), method, signature)
+            del args, kwargs  # no frame shows them after this
+            redacted = _valid_call(call(), method, signature)
             for parameter, value in redacted.arguments.items():
-                if isinstance(value, Unshown) and parameter not in checked:
+                if isinstance(value, Redacted) and parameter not in checked:
                     raise ValueError(f"{parameter} must be text, a number or a path, got {value!r}")
             return method(*redacted.args, **redacted.kwargs)
 
@@ -79,18 +79,18 @@ def redacts(*checked: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def seals(name: str, read: Callable[..., Any], *, texts: tuple[str, ...] = ()) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorates a public method that takes answers or rows, so that no frame of it shows them, nor what stands in their place by mistake.
+    """Decorates a public method that takes answers or rows, so that no frame of it shows them, nor answers passed as another argument.
 
-    In place of the argument `name` the method gets what `seal_of` turns into a sealed call of `read`, once; every other argument is
-    `readable`.
+    In place of the argument `name` the method gets an object that `seal_of` turns into a sealed call of `read`, once; every other
+    argument is `readable`.
 
     Args:
         name: The argument that has the answers.
-        read: What is called under the seal, with that argument first.
-        texts: Arguments that may be mappings from text to text, too.
+        read: The function to call under the seal, with that argument first.
+        texts: Arguments that may also be mappings from text to text.
 
     Raises:
-        TypeError: The call does not have the method's arguments. It quotes none of them, and no unknown name.
+        TypeError: The call does not have the method's arguments. The message quotes none of them, and no unknown name.
     """
 
     def decorate(method: Callable[P, T]) -> Callable[P, T]:
@@ -99,8 +99,8 @@ def seals(name: str, read: Callable[..., Any], *, texts: tuple[str, ...] = ()) -
         @wraps(method)
         def sealing(*args: P.args, **kwargs: P.kwargs) -> T:
             call = Sealed(_redacted, signature, name, read, texts, args, kwargs)
-            del args, kwargs  # from here on no frame shows them
-            redacted = _its_own(call(), method, signature)
+            del args, kwargs  # no frame shows them after this
+            redacted = _valid_call(call(), method, signature)
             return method(*redacted.args, **redacted.kwargs)
 
         sealing.seals = name  # type: ignore[attr-defined]
@@ -109,8 +109,14 @@ def seals(name: str, read: Callable[..., Any], *, texts: tuple[str, ...] = ()) -
     return decorate
 
 
-def _its_own(redacted: inspect.BoundArguments | None, method: Callable[..., Any], signature: inspect.Signature) -> inspect.BoundArguments:
-    """Returns a call's arguments. Raises TypeError if they are not the method's."""
+def _valid_call(
+    redacted: inspect.BoundArguments | None, method: Callable[..., Any], signature: inspect.Signature
+) -> inspect.BoundArguments:
+    """Returns a call's arguments.
+
+    Raises:
+        TypeError: They are not the method's.
+    """
     if redacted is None:
         raise TypeError(f"{method.__qualname__} takes {', '.join(list(signature.parameters)[1:])}; got other arguments")
     return redacted
@@ -119,7 +125,7 @@ def _its_own(redacted: inspect.BoundArguments | None, method: Callable[..., Any]
 def _redacted(
     signature: inspect.Signature, name: str, read: Callable[..., Any], texts: tuple[str, ...], args: Any, kwargs: Any
 ) -> inspect.BoundArguments | None:
-    """Returns a call's arguments as its method may have them, or None if they are not the method's."""
+    """Returns a call's arguments in the form that its method gets, or None if they are not the method's."""
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError:
@@ -134,7 +140,7 @@ def _redacted(
 
 
 class _Handed:
-    """Hands a sealed call over once, so that nothing refers to the answers after they were randomized."""
+    """A sealed call that can be taken once, so that nothing refers to the answers after they were randomized."""
 
     __slots__ = ("_call",)
 
@@ -151,7 +157,7 @@ class _Handed:
 
 
 def seal_of(argument: Any) -> Sealed[Any]:
-    """Returns the sealed call that `seals` has put in an argument's place.
+    """Returns the sealed call that `seals` has put in place of an argument.
 
     Raises:
         TypeError: It is anything else, which may be answers, or was taken before.
@@ -164,58 +170,66 @@ def seal_of(argument: Any) -> Sealed[Any]:
     return call
 
 
-def checked_cap(name: str, written: float | str) -> float:
-    """A cap on epsilon, a number, `inf` or `ln x`; `name` is what the caller calls it."""
+def checked_cap(name: str, cap: float | str) -> float:
+    """Returns a cap on epsilon, from a number, `inf` or `ln x`.
+
+    Args:
+        name: The argument's name, for the message.
+        cap: The cap as the caller wrote it.
+
+    Raises:
+        ValueError: It is not above 0, or not a number.
+    """
     try:
-        most = float(written)
+        most = float(cap)
     except (TypeError, ValueError):
         with suppress(ValueError):
-            return parse_epsilon(written, most=inf)
+            return parse_epsilon(cap, most=inf)
         most = 0.0
     if not most > 0:
-        raise ValueError(f"{name} must be a number above 0 or `ln x`, got {written!r}")
+        raise ValueError(f"{name} must be a number above 0 or `ln x`, got {cap!r}")
     return most
 
 
-def checked_pin(given: Any) -> str | dict[str, str] | None:
-    """A digest, or a mapping from survey id to digest."""
-    if given is None or (isinstance(given, str) and DIGEST.fullmatch(given)):
-        return given
-    if isinstance(given, dict):  # of digests, or it would not be readable
-        return given
-    raise ValueError(f"pin must be 64 lower-case hexadecimal digits, or a mapping from survey id to such, got {given!r}")
+def checked_pin(pin: Any) -> str | dict[str, str] | None:
+    """Returns a digest, or a mapping from survey id to digest. Raises ValueError for anything else."""
+    if pin is None or (isinstance(pin, str) and DIGEST.fullmatch(pin)):
+        return pin
+    if isinstance(pin, dict):  # of digests: `readable_by_name` checked them
+        return pin
+    raise ValueError(f"pin must be 64 lower-case hexadecimal digits, or a mapping from survey id to such, got {pin!r}")
 
 
 def checked_timeout(seconds: Any) -> float:
-    """Seconds, above 0 and at most LONGEST."""
+    """Returns seconds, above 0 and at most LONGEST. Raises ValueError otherwise."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST:
         raise ValueError(f"timeout must be a number of seconds, above 0 and at most {LONGEST:,}, got {seconds!r}")
     return float(seconds)
 
 
 def checked_retries(times: Any) -> int:
-    """A whole number, at least 0."""
+    """Returns a whole number of at least 0. Raises ValueError otherwise."""
     if (whole := _whole(times)) is None or whole < 0:
         raise ValueError(f"retries must be a whole number of at least 0, got {times!r}")
     return whole
 
 
 def checked_batch(rows: Any) -> int:
-    """A whole number, from 1 to as many records as a submission may have."""
+    """Returns a whole number from 1 to the most records of a submission. Raises ValueError otherwise."""
     if (whole := _whole(rows)) is None or not 1 <= whole <= MAX_COUNT:
         raise ValueError(f"batch must be a whole number from 1 to {MAX_COUNT:,}, got {rows!r}")
     return whole
 
 
 def checked_file(name: str, path: Any) -> str | Path | None:
-    """A file's path; `name` is what the caller calls it."""
+    """Returns the path of a file, or None. Raises ValueError otherwise; `name` is the argument's name."""
     if not (path is None or isinstance(path, str | os.PathLike)):
         raise ValueError(f"{name} must be the path of a file, got {path!r}")
     return path if path is None or isinstance(path, str) else Path(path)
 
 
 def check_columns(columns: Any, **named: Any) -> None:
-    """columns: by question; each other argument is a name, or None."""
+    """Checks the mapping from question to column, and that each other argument is a name or None. Raises ValueError."""
     for argument, name in named.items():
         if not (name is None or isinstance(name, str)):
             raise ValueError(f"{argument} must be {'a name' if argument == 'job' else 'the name of a column'}, as text, got {name!r}")
@@ -224,17 +238,17 @@ def check_columns(columns: Any, **named: Any) -> None:
 
 
 def check_person(person: Any) -> None:
-    """Somebody's key; which text and which numbers are one, the ledger knows."""
-    if isinstance(person, Unshown):
+    """Checks that a person's key is not redacted; the ledger checks the rest. Raises ValueError."""
+    if isinstance(person, Redacted):
         raise ValueError(f"person must be text or a whole number, the same in each survey, got {person!r}")
 
 
-def check_on_invalid(told: Any) -> None:
-    """What is to be done with wrong rows."""
-    if not (isinstance(told, str) and told in ("raise", "skip")):
-        raise ValueError(f"on_invalid must be raise or skip, got {told!r}")
+def check_on_invalid(choice: Any) -> None:
+    """Checks the choice of what to do with invalid rows. Raises ValueError."""
+    if not (isinstance(choice, str) and choice in ("raise", "skip")):
+        raise ValueError(f"on_invalid must be raise or skip, got {choice!r}")
 
 
 def _whole(number: Any) -> int | None:
-    """A whole number of Python or NumPy; None for anything else, true and false too."""
+    """Returns a whole number of Python or NumPy; None for anything else, booleans included."""
     return None if isinstance(number, bool) or not isinstance(number, Integral) else int(number)

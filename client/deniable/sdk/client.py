@@ -1,6 +1,6 @@
-"""SurveyClient: fetch a survey, check it, randomize answers on this machine, send what came out.
+"""`SurveyClient`: fetches a survey, checks it, randomizes answers on this machine and sends the result.
 
-What leaves is a `Submission`; it is in the outbox before its first attempt.
+Only a `Submission` leaves this machine; it is in the outbox before its first attempt.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import quote
 
 from deniable.delivery.account import Account
-from deniable.delivery.credentials import Key, Login
-from deniable.delivery.jobs import Bulk, Report, rows_at_once
-from deniable.delivery.outbox import Kept, Outbox
+from deniable.delivery.credentials import ApiKey, Login
+from deniable.delivery.jobs import Bulk, SubmissionReport, rows_at_once
+from deniable.delivery.outbox import Outbox, RefusedSubmission
 from deniable.delivery.row_keys import BY_ROW_KEY, RowKeys
 from deniable.delivery.sender import Delivery
 from deniable.delivery.transport import MAX_FILE, Transport, refuse_plain_http
@@ -44,9 +44,9 @@ from deniable.sdk.arguments import (
     seal_of,
     seals,
 )
-from deniable.sdk.remote_analysis import Collected, check_bundle
-from deniable.sdk.session import Receipt, Session, check_named
-from deniable.sdk.survey_list import Listed, surveys
+from deniable.sdk.remote_analysis import RemoteRecords, check_bundle
+from deniable.sdk.session import Receipt, SurveySession, check_named
+from deniable.sdk.survey_list import SurveySummary, surveys
 from deniable.survey import MAX_DEFINITION, Survey
 from deniable.survey.document import strict_json
 from deniable.survey.parse import SURVEY_ID
@@ -65,44 +65,47 @@ if TYPE_CHECKING:
 
 
 _LIKE_AN_ID = re.compile(r"[\w. -]{0,64}")
-"""What may be an id with a mistake in it; other texts may be a line of answers, or a link with a code."""
+"""Texts that a message may quote as a mistyped id; others may be a line of answers, or a link with a code."""
 
 
 @dataclass(frozen=True)
-class Resent:
-    """What an outbox did when asked to send again: submissions acknowledged now, and those the server turned down."""
+class ResendResult:
+    """Result of sending the outbox again: how many submissions were acknowledged, and those that the server rejected."""
 
     delivered: int
-    refused: tuple[Kept, ...]
+    refused: tuple[RefusedSubmission, ...]
 
 
 def _source_of(rows: Any) -> tuple[Rows, str | None]:
-    """Returns rows as they are read, and the sheet that was named."""
+    """Returns the row source of an argument, and the name of its sheet if there is one."""
     return as_rows(rows), rows.sheet if isinstance(rows, File) else None
 
 
 class SurveyClient:
-    """Takes part in the surveys of the server at `url`, for one respondent or for many.
-
-    max_epsilon: refuse a survey whose submission would give away more; a number, or text such as "ln 9". A survey may give away more
-        than 8 only if its file says so, and this client takes part only if it is told so too.
-    pin: refuse any definition but this one: a digest, or a mapping from survey id to digest, which then must have every survey asked for.
-    outbox: the file that keeps perturbed submissions until they are acknowledged (by default in the user's data folder), or ":memory:"
-        to keep them no longer than this process. It is opened when it is first needed.
-    ledger: the file that keeps, for each person whom `submit` and `submit_many` then must name, the sum of what they gave away, or True
-        for the one in the user's data folder.
-    person_cap: that sum's cap, as max_epsilon; it needs a ledger.
-    auth: a researcher's name and password, for `results`, `analysis` and `bundle` only.
-    key: what `deniable-server key make` printed, for submissions of many records, and for these three where there is no auth; nothing
-        else carries it.
-    timeout: seconds for each wait on the network, above 0 and at most a day.
-    retries: further attempts after the first one fails, 0 or more.
+    """Client of the server at `url`: takes part in its surveys for one respondent or for many, and reads results.
 
     Randomness comes from the operating system, for many answers as a key; there is no seed.
 
-    Raises ValueError where an argument is not as above, where `url` is no address of a server or has a password in it, and where auth or
-        a key would travel over plain http to another machine. It names the argument, and quotes neither key nor password.
-    Raises RefusedError where the ledger cannot be used, or others than its owner may read it.
+    Args:
+        url: The server's address.
+        max_epsilon: The largest privacy loss of one submission; a number, or text such as "ln 9". A survey may have more than 8 only if
+            its file allows it, and this client takes part only if this cap does too.
+        pin: Refuse any definition but this one: a digest, or a mapping from survey id to digest, which then must have every survey used.
+        outbox: The file that keeps perturbed submissions until they are acknowledged (by default in the user's data folder), or ":memory:"
+            to keep them only in this process. It is opened when it is first needed.
+        ledger: The file that keeps the total privacy loss of each person, or True for the one in the user's data folder. Then `submit`
+                and `submit_many` must name the person.
+        person_cap: The cap on that total, like max_epsilon; it needs a ledger.
+        auth: A researcher's name and password, for `results`, `analysis` and `bundle` only.
+        key: An API key printed by `deniable-server key make`, for submissions of many records, and for these three methods if there is no
+            auth; it is sent with no other request.
+        timeout: Seconds for each wait on the network, above 0 and at most a day.
+        retries: Further attempts after the first one fails, 0 or more.
+
+    Raises:
+        ValueError: An argument is not as above, `url` is not the address of a server or has a password in it, or auth or a key would travel
+            over plain http to another machine. The message names the argument, and quotes neither key nor password.
+        RefusedError: The ledger cannot be used, or others than its owner may read it.
     """
 
     def __init__(
@@ -119,14 +122,14 @@ class SurveyClient:
         timeout: float = 30.0,
         retries: int = 6,
     ) -> None:
-        held, login = Key.of(key), Login.of(auth)
-        del key, auth  # from here on no frame shows them
+        api_key, login = ApiKey.of(key), Login.of(auth)
+        del key, auth  # no frame shows them after this
         url, max_epsilon, person_cap, outbox, ledger, timeout, retries = readable(
             url, max_epsilon, person_cap, outbox, ledger, timeout, retries
         )
         pin = readable_by_name(pin, DIGEST)
         self.url = server_address(str(url))
-        for credential, called in ((login, "a password"), (held, "a key")):
+        for credential, called in ((login, "a password"), (api_key, "a key")):
             if credential:
                 refuse_plain_http(url, called)
                 credential.check()
@@ -138,20 +141,28 @@ class SurveyClient:
         if self.person_cap != HIGH and not ledger:
             raise ValueError("person_cap needs a ledger: SurveyClient(ledger=True), or the path of one")
         self._pin = checked_pin(pin)
-        self._auth = login or held
+        self._auth = login or api_key
         self._transport = Transport(self.url, checked_timeout(timeout), checked_retries(retries))
-        self._delivery = Delivery(self._transport, checked_file("outbox", outbox), held)
+        self._delivery = Delivery(self._transport, checked_file("outbox", outbox), api_key)
         self._surveys: dict[str, Survey] = {}
         self._ledger = Ledger(None if ledger is True else checked_file("ledger", ledger)) if ledger else None
 
     @classmethod
     def from_link(cls, link: str, **options: Any) -> Self:
-        """A client for the survey behind a respondent's link, `https://host/s/<id>#digest=<hex>&group=<label>&code=<invitation>`.
+        """Returns a client for the survey of a respondent's link.
 
-        The id becomes `survey_id`, and a digest in the link the pin. A group and an invitation become `group` and `invitation`: those
-        of submissions to this survey that name no other. Raises ValueError if it is no such link.
+        A link is `https://host/s/<id>#digest=<hex>&group=<label>&code=<invitation>`. The id becomes `survey_id`, and its digest the pin.
+        Its
+        group and invitation become the default `group` and `invitation` of submissions to this survey.
+
+        Args:
+            link: The link.
+            options: Arguments of `SurveyClient`.
+
+        Raises:
+            ValueError: It is not such a link, or `pin` differs from its digest.
         """
-        hidden = {"key": Key.of(options.pop("key", None)), "auth": Login.of(options.pop("auth", None))}  # no frame shows them
+        hidden = {"key": ApiKey.of(options.pop("key", None)), "auth": Login.of(options.pop("auth", None))}  # no frame shows them
         pin = readable_by_name(options.pop("pin", None), DIGEST)
         options = dict(zip(options, readable(*options.values()), strict=True)) | hidden
         link = str(*readable(link))
@@ -169,7 +180,7 @@ class SurveyClient:
         self.close()
 
     def close(self) -> None:
-        """Closes connections, the outbox and the ledger, for good: every later call raises RefusedError, those of sessions too."""
+        """Closes connections, the outbox and the ledger for good: every later call raises RefusedError, sessions included."""
         self._transport.close()
         self._delivery.close()
         if self._ledger:
@@ -181,25 +192,33 @@ class SurveyClient:
         return self._delivery.outbox
 
     @redacts()
-    def survey(self, which: str | Link | None = None) -> Session:
-        """The survey with this id or behind this link, to perturb answers and to send them; by default that of the link of `from_link`.
+    def survey(self, which: str | Link | None = None) -> SurveySession:
+        """Returns a session for one survey, to perturb answers and to send them.
 
-        Its definition is fetched once, and checked: a published survey never changes. A link must be to this client's server, and its
-        digest, group and invitation are taken. Raises RefusedError if the definition is not the canonical one of its declared epsilons,
-        differs from the pin or the link's digest, exceeds max_epsilon or is another survey; RejectedError if the server has
-        none; DeliveryError if it cannot be reached; ValueError for a wrong link.
+        The definition is fetched once and checked: a published survey never changes. A link must lead to this client's server; its digest,
+        group and invitation are used.
+
+        Args:
+            which: The id or the link of a survey; by default the survey of `from_link`.
+
+        Raises:
+            RefusedError: The definition is not the canonical one of its declared epsilons, differs from the pin or the link's digest,
+                exceeds max_epsilon or belongs to another survey.
+            RejectedError: The server has no such survey.
+            DeliveryError: The server could not be reached.
+            ValueError: The link is wrong.
         """
         link = self._link(which)
         definition = self._definition(link.survey)
         if link.digest not in (None, definition.digest):
             raise RefusedError(f"survey {link.survey}: the definition must have the link's digest {link.digest}, got {definition.digest}")
         pinned = self.pinned or link.digest is not None
-        return Session(definition, self._delivery, self._ledger, self.person_cap, link.group, link.code, pinned)
+        return SurveySession(definition, self._delivery, self._ledger, self.person_cap, link.group, link.code, pinned)
 
     def _link(self, which: str | Link | None) -> Link:
         if which is None or which == self.survey_id:
             if self.survey_id is None:
-                raise ValueError("survey must be named: this client was made for a server, and not from a link")
+                raise ValueError("survey must be named: this client was created for a server, not from a link")
             return Link(self.url, self.survey_id, None, self.group, self.invitation)
         link = Link.parse(which) if isinstance(which, str) and "/s/" in which else which
         if not isinstance(link, Link):
@@ -213,12 +232,12 @@ class SurveyClient:
         if not within(survey.epsilon, self.max_epsilon):
             raise RefusedError(
                 f"survey {survey_id}: epsilon must be at most {self.max_epsilon:.12g}, got {survey.epsilon}. "
-                f"If the people asked accept that, raise the cap: SurveyClient(max_epsilon=…), or --max-epsilon on the command line"
+                f"If the respondents accept that, raise the cap: SurveyClient(max_epsilon=…), or --max-epsilon on the command line"
             )
         return survey
 
     def _published(self, survey_id: str) -> Survey:
-        """The same, however much it gives away: for whoever reads what others sent."""
+        """Returns a survey whatever its epsilon: for reading what others sent."""
         self._transport.refuse_closed()
         if _checked_id(survey_id) not in self._surveys:
             survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{survey_id}", limit=MAX_DEFINITION))
@@ -228,12 +247,12 @@ class SurveyClient:
 
     @property
     def pinned(self) -> bool:
-        """Whether the surveys' digests are named by the caller or the link, and any other definition is refused."""
+        """Whether the caller or the link has named the digests, so that any other definition is refused."""
         return self._pin is not None
 
     def _refuse_another(self, survey: Survey, survey_id: str) -> None:
         if survey.id != survey_id:
-            raise RefusedError(f"survey {survey_id}: the definition must be that survey's, got that of {survey.id}")
+            raise RefusedError(f"survey {survey_id}: the definition must be that survey's, got survey {survey.id}")
         if self._pin is not None:
             pin = self._pin if isinstance(self._pin, str) else self._pin.get(survey_id)
             if pin is None:
@@ -253,22 +272,31 @@ class SurveyClient:
     ) -> Receipt:
         """Randomizes and sends one respondent's answers, by question id.
 
-        group: one of the survey's groups, if it has any; it travels openly. invitation: the code, where the survey takes them, as written.
-        person: the key of whose answers they are, the same in every survey. It stays here; the ledger is charged before anything is sent.
+        Call it once for each respondent: answers that are randomized again are less private. After a DeliveryError the outbox has the
+        perturbed answers, and `resend` sends them. No frame of an error has an answer.
 
-        Call it once a respondent: answers that are randomized again are less private. After a DeliveryError the outbox has the
-        perturbed answers, and `resend` sends them. Raises AnswerError, which lists all that is wrong and
-        quotes no answer and no unknown key; RefusedError, above person_cap too; RejectedError, DeliveryError. No frame of theirs has an
-        answer. ValueError if a person is named without a ledger, or the other way round.
+        Args:
+            survey_id: The id of the survey.
+            answers: The answers, by question id.
+            group: One of the survey's groups, if it has any; it is sent openly.
+            invitation: The code as written, if the survey takes invitations.
+            person: The key of the person, the same in every survey. It stays here; the ledger is charged before anything is sent.
+
+        Raises:
+            AnswerError: Answers are invalid; it lists every problem, and quotes no answer and no unknown key.
+            RefusedError: The survey or the person's total is above its cap, or as for `survey`.
+            RejectedError: The server rejected the submission.
+            DeliveryError: The server could not be reached.
+            ValueError: A person is named without a ledger, or the other way round.
         """
         check_named("person", person is not None, self._ledger)
         session = self.survey(survey_id)
         unsent = session.keep(seal_of(answers), session.public(group, invitation), person)
-        del answers, person  # from here on no frame has them
+        del answers, person  # no frame has them after this
         return session.send(unsent)
 
     def _public(self, survey_id: str, group: str | None, invitation: str | None, group_column: str | None = None) -> Public:
-        """What the caller names, else what the link had for this survey."""
+        """Returns the group and the invitation that the caller names, or else the link's, for its survey."""
         if survey_id == self.survey_id:
             group, invitation = self.group if group is None else group, self.invitation if invitation is None else invitation
         mode: Mode = "device" if self._delivery.key is None else "organisation"
@@ -290,44 +318,50 @@ class SurveyClient:
         batch: int | None = None,
         progress: bool = False,
         on_invalid: Literal["raise", "skip"] = "raise",
-    ) -> Report:
-        """Randomizes and sends many respondents' answers, a row each.
-
-        rows: an iterable of mappings, a DataFrame, or a file: CSV with a header, or JSON lines (.jsonl). Other columns are left
-        alone. columns: the column of a question, where it is not the question's id. batch: rows a request at most, by default as many
-        as make half a megabyte.
-        progress: show a bar on a terminal. on_invalid: "raise" checks all rows first and sends nothing if one is wrong
-        (a stream that cannot be read twice is checked batch by batch); "skip" leaves wrong rows out and reports them.
-
-        group: the public label of all rows, where the survey has groups; or group_column: the column that names each row's, which
-        must not be that of a question. Rows of different groups travel in different submissions; a row with an unknown
-        group is a wrong row. invitation: where the survey takes codes, that of the only row.
-
-        person_column: the column with each person's key, where the client keeps a ledger, which is charged before anything is sent. A
-        row whose person would come above person_cap is a wrong row (a RefusedError with "raise"); one person may have several rows.
-
-        job: a name for this input. Progress is kept under it, so that after a failure, or a kill, the same call goes on
-        behind the last row that was randomized. A file has one without asking, its path, and is refused once its time has
-        changed. An input without a name must not be submitted twice. A copy of a file, or the same under another name, is another input,
-        and is sent in full once more.
-
-        row_key: the column with a public identifier of each row, such as a staff number, by which rows are recognised instead: each
-        is randomized and counted once, whatever file it comes in, and files may change. Two rows with one key are wrong rows. The
-        outbox keeps hashes of the identifiers, and beside it their key.
+    ) -> SubmissionReport:
+        """Randomizes and sends many respondents' answers, one respondent a row.
 
         Many records in one submission need the client's `key`. Without one, and with more than one row, this raises RefusedError before
-        anything is randomized; `batch=1` sends each row by itself, which needs none and is slower.
+        anything is randomized; `batch=1` sends each row by itself, which needs no key and is slower.
 
-        Raises ValueError where another argument is not as above. AnswerError naming rows, questions and rules, never answers; RefusedError,
-        RejectedError, DeliveryError.
+        Args:
+            survey_id: The id of the survey.
+            rows: An iterable of mappings, a DataFrame, or a file: CSV with a header, or JSON lines (.jsonl). Other columns are ignored.
+            group: The public label of all rows, if the survey has groups.
+            group_column: The column with each row's group instead; it must not be the column of a question. Rows of different groups are
+                sent
+                in different submissions; a row with an unknown group is invalid.
+            invitation: The code of the only row, if the survey takes invitations.
+            person_column: The column with each person's key, if the client keeps a ledger, which is charged before anything is sent. A row
+                whose person would exceed person_cap is invalid (a RefusedError with "raise"); a person may have several rows.
+            job: A name for this input. Progress is saved under it, so that after a failure the same call resumes behind the last randomized
+                row. A file has its path as its name, and is refused once its modification time has changed. An input without a name must
+                not
+                be submitted twice. A copy of a file, or the same file under another name, is another input and is sent again in full.
+            row_key: The column with a public identifier of each row, such as a staff number, which identifies rows instead: each is
+                randomized and counted once, whichever file it comes in, and files may change. Two rows with one key are invalid. The outbox
+                keeps hashes of the identifiers, and beside it their key.
+            columns: The column of a question, if it is not named by the question's id.
+            batch: Most rows of a request; by default as many as make half a megabyte.
+            progress: Show a progress bar on a terminal.
+            on_invalid: "raise" checks all rows first and sends nothing if one is invalid (a stream that cannot be read twice is checked
+                batch
+                by batch); "skip" leaves invalid rows out and reports them.
+
+        Raises:
+            ValueError: Another argument is not as above.
+            AnswerError: Rows are invalid; it names rows, questions and rules, never answers.
+            RefusedError: As for `submit`, or the input has changed.
+            RejectedError: The server rejected a submission.
+            DeliveryError: The server could not be reached.
         """
         size = None if batch is None else checked_batch(batch)
         check_columns(columns, group_column=group_column, person_column=person_column, row_key=row_key, job=job)
         check_on_invalid(on_invalid)
         if group is not None and group_column is not None:
-            raise ValueError("group and group_column must not both be given: the label of all rows, or the column that names each row's")
+            raise ValueError("name either group, the label of all rows, or group_column, the column with each row's label, got both")
         if row_key is not None and (job is not None or invitation is not None):
-            raise ValueError("row_key must not be given with job, whose part it takes, or with invitation, which counts once anyway")
+            raise ValueError("row_key must be used without job, which it replaces, and without invitation, which counts once anyway")
         check_named("person_column", person_column is not None, self._ledger)
         survey = self._definition(survey_id)
         public = self._public(survey_id, group, invitation, group_column)
@@ -355,15 +389,15 @@ class SurveyClient:
                 self.outbox.end(begun)
 
     def _refuse_another_way(self, survey_id: str, name: str | None, row_key: str | None) -> None:
-        """Rows that went by their place in a file are not recognised by their keys, nor the other way round: they would be sent again."""
+        """Refuses to identify rows by key that were identified by place, or the reverse: they would be sent again."""
         if row_key is not None and name is not None and (rows := self.outbox.begun(self.url, survey_id, name)):
             raise RefusedError(
-                f"row_key must be left out for {name}: {rows:,} rows of it were dealt with by their place, and would be sent again"
+                f"row_key must be left out for {name}: {rows:,} of its rows were processed by their place, and would be sent again"
             )
         if row_key is None and (rows := self.outbox.begun(self.url, survey_id, BY_ROW_KEY)):
             raise RefusedError(
-                f"row_key must be given: {rows:,} rows of survey {survey_id} were sent by theirs, and would be sent again; "
-                f"or give a job name of your own, if none of these rows is among them"
+                f"row_key must be named: {rows:,} rows of survey {survey_id} were sent by their keys, and would be sent again; "
+                f"or choose a job name, if none of these rows is among them"
             )
 
     def _account(self, survey: Survey, column: str | None, strict: bool, job: tuple[str, str] | None) -> Account | None:
@@ -373,36 +407,46 @@ class SurveyClient:
         return Account(self._ledger, Use(survey.digest, survey.epsilon), self.person_cap, column, strict, name)
 
     @redacts()
-    def resend(self, *, refused: bool = False) -> Resent:
-        """Sends what waits in the outbox for this server, the very bytes of the first attempt.
+    def resend(self, *, refused: bool = False) -> ResendResult:
+        """Sends the submissions in the outbox for this server, with the same bytes as the first attempt.
 
-        refused: also what the server turned down before. Raises DeliveryError once an attempt fails; the rest keeps waiting.
+        Args:
+            refused: Whether to send again what the server rejected before.
+
+        Raises:
+            DeliveryError: An attempt failed; the rest stays in the outbox.
         """
         delivered = 0
 
         def send(survey_id: str, submission: Submission) -> None:
             nonlocal delivered
-            with suppress(RejectedError):  # it is in the list below
+            with suppress(RejectedError):  # listed below
                 self._delivery.send(survey_id, submission)
                 delivered += 1
 
         self._delivery.each_kept(None, refused, send)
-        return Resent(delivered, tuple(self.outbox.turned_down(self.url)))
+        return ResendResult(delivered, tuple(self.outbox.turned_down(self.url)))
 
     @redacts("code")
     def withdraw(self, survey_id: str, code: str) -> None:
-        """Erases the submission that this code belongs to, as `Receipt.code` or the survey's page showed it; closed surveys too.
+        """Erases the submission of a withdrawal code, from `Receipt.code` or the survey's page; also in a closed survey.
 
-        The server takes it out of its counts, and does not say whether it had it. Raises ValueError for a mistyped code;
-        RejectedError, DeliveryError.
+        The server removes it from its counts, and does not say whether it had it.
+
+        Raises:
+            ValueError: The code is mistyped.
+            RejectedError: The server rejected the request.
+            DeliveryError: The server could not be reached.
         """
-        secret = access_codes.read(code)  # first: one that stands in the id's place is not quoted
+        secret = access_codes.read(code)  # first, so that a code passed as the id is not quoted
         self._delivery.withdraw(_checked_id(survey_id), secret)
 
-    def surveys(self) -> Iterator[Listed]:
-        """The surveys of this server that `auth` or the key may see, by id; fetched page by page, as they are wanted.
+    def surveys(self) -> Iterator[SurveySummary]:
+        """Returns the surveys of this server that `auth` or the key may see, by id, fetched page by page as needed.
 
-        Raises RejectedError (401 for a wrong name or password), DeliveryError.
+        Raises:
+            RejectedError: 401 for a wrong name or password.
+            DeliveryError: The server could not be reached.
         """
         return surveys(self._transport, self._auth)
 
@@ -417,12 +461,22 @@ class SurveyClient:
         method: str = "feldman-cousins",
         target: str = "population",
     ) -> Results:
-        """The survey's estimates with their intervals; needs `auth`, or a key with the scope results, and the [estimate] extra.
+        """Returns the survey's estimates with their intervals.
 
-        group: of this group only. by_hand: of those who answered with real coins, who are in no other results.
-        The rest: as in `estimate`.
+        It needs the [estimate] extra, and `auth` or a key with the scope results.
 
-        Raises MissingExtraError without that extra, RejectedError (401 for a wrong name or password), DeliveryError.
+        Args:
+            survey_id: The id of the survey.
+            group: Only this group.
+            by_hand: Only respondents who answered with real coins, who are in no other results.
+            confidence: As in `estimate`.
+            method: As in `estimate`.
+            target: As in `estimate`.
+
+        Raises:
+            MissingExtraError: The extra is not installed.
+            RejectedError: 401 for a wrong name or password.
+            DeliveryError: The server could not be reached.
         """
         from deniable.estimate import Results
 
@@ -431,18 +485,18 @@ class SurveyClient:
         try:
             return Results.from_dict(strict_json(raw))
         except (ValueError, EstimateError):
-            raise DeliveryError(f"{self.url} answered with something that is no results; is it the right address?") from None
+            raise DeliveryError(f"{self.url} answered with something other than results; is it the right address?") from None
 
     @redacts()
     def progress(self, survey_id: str) -> Progress:
-        """How far a survey is, how it grew, and what is wrong with it; for whoever may have its results. Raises as `results` does."""
+        """Returns a survey's progress: its counts, growth and warnings. Needs the same access, and raises the same, as `results`."""
         from deniable.plan import Progress
 
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/progress", {}, self._auth)
         try:
             return Progress.from_dict(strict_json(raw))
         except (ValueError, EstimateError):
-            raise DeliveryError(f"{self.url} answered with something that is no progress; is it the right address?") from None
+            raise DeliveryError(f"{self.url} answered with something other than progress; is it the right address?") from None
 
     @redacts()
     def analysis(
@@ -458,24 +512,38 @@ class SurveyClient:
         simultaneous: bool = False,
         sample: Sample | None = None,
     ) -> Analysis:
-        """All that `analyse` can do, on a survey that a server keeps: its tally; with `reports` the perturbed records, too.
+        """Returns the `Analysis` of a survey on the server: its tally and, with `reports`, its perturbed records.
 
-        Tables of more than two questions and regressions need the records, and those `auth` or a key with the scope reports; all else is
-        computed from the tally, for which the scope results is enough. group, by_hand: as in `results`, whose figures
-        these are, to the last digit. sample: how people were drawn; the tally of each group is fetched for it, so it takes neither group
-        nor by_hand nor reports. The rest: as in `analyse`. The survey may give away more than max_epsilon.
+        Tables of more than two questions and regressions need the records, which take `auth` or a key with the scope reports; the rest
+        is computed from the tally, which takes the scope results. The figures equal `results` to the last digit. The survey's epsilon
+        may exceed max_epsilon.
 
-        Raises MissingExtraError without the [estimate] extra, EstimateError, RefusedError where the survey is not the pinned
-        one, RejectedError (401 or 403 without the right to it), DeliveryError.
+        Args:
+            survey_id: The id of the survey.
+            group: Only this group.
+            by_hand: Only respondents who answered with real coins.
+            reports: Fetch the perturbed records too.
+            confidence: As in `analyse`.
+            method: As in `analyse`.
+            target: As in `analyse`.
+            simultaneous: As in `analyse`.
+            sample: The sampling design. The tally of each group is fetched for it, so it takes neither group nor by_hand nor reports.
+
+        Raises:
+            MissingExtraError: The [estimate] extra is not installed.
+            EstimateError: The interval or the sample is not as above.
+            RefusedError: The survey is not the pinned one.
+            RejectedError: 401 or 403 without the access.
+            DeliveryError: The server could not be reached.
         """
-        import deniable.estimate  # noqa: F401 - what is missing shows before anything is fetched
+        import deniable.estimate  # noqa: F401 - a missing extra raises before anything is fetched
 
-        collected = Collected(self._transport, self._auth, self._published(survey_id), _part(group, by_hand))
+        collected = RemoteRecords(self._transport, self._auth, self._published(survey_id), _part(group, by_hand))
         interval: dict[str, Any] = {"confidence": confidence, "method": method, "target": target, "simultaneous": simultaneous}
         if sample is None:
             return collected.analysis(reports, **interval)
         if group is not None or by_hand or reports:
-            raise EstimateError("a sample takes neither group nor by_hand nor reports: it is of the tallies of all groups")
+            raise EstimateError("a sample takes neither group nor by_hand nor reports: it uses the tallies of all groups")
         return collected.sample(sample, **interval)
 
     @redacts()
@@ -488,45 +556,54 @@ class SurveyClient:
         licence: str = "cc-by-4.0",
         most_bytes: int = MAX_FILE,
     ) -> None:
-        """Writes all that a survey has to download and to publish to a zip: perturbed rows, codebook, figures, scripts, report.
+        """Writes a survey's publication bundle to a zip: perturbed rows, codebook, figures, scripts, report.
 
-        only: one of its files instead, such as rows.sav. licence: what the files say that others may do with them: cc-by-4.0, cc0-1.0 or
-        none. Needs `auth` or a key with the scope reports. The server makes it; a file that is there is replaced when all has come, and is
-        a bundle of this survey. most_bytes: of the file; 4 GiB unless you take more.
+        It needs `auth` or a key with the scope reports. An existing file is replaced only by a complete bundle of this survey.
 
-        Raises RefusedError where the survey is not the pinned one, RejectedError (400 for another file or licence, 401 or 403 without the
-        right to it), DeliveryError; OSError as `open` does.
+        Args:
+            survey_id: The id of the survey.
+            path: The file to write.
+            only: One of the bundle's files instead, such as rows.sav.
+            licence: The licence that the files state: cc-by-4.0, cc0-1.0 or none.
+            most_bytes: The largest file to accept, 4 GiB by default.
+
+        Raises:
+            RefusedError: The survey is not the pinned one.
+            RejectedError: 400 for another file or licence, 401 or 403 without the access.
+            DeliveryError: The server could not be reached.
+            OSError: As `open` raises it.
         """
         survey, target = self._published(survey_id), Path(path)
         name = "" if only is None else f"/{quote(only)}"
-        with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-", delete=False) as made:
+        with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-", delete=False) as partial:
             try:
-                self._transport.save(f"/api/v1/surveys/{survey.id}/bundle{name}", {"licence": licence}, self._auth, made, most_bytes)
-                made.flush()
+                self._transport.save(f"/api/v1/surveys/{survey.id}/bundle{name}", {"licence": licence}, self._auth, partial, most_bytes)
+                partial.flush()
                 if only is None:
-                    check_bundle(made, survey, self.url)
-                os.replace(made.name, target)
+                    check_bundle(partial, survey, self.url)
+                os.replace(partial.name, target)
             except BaseException:
-                os.unlink(made.name)
+                os.unlink(partial.name)
                 raise
 
 
 def _part(group: str | None, by_hand: bool) -> dict[str, str | int]:
-    """Which records are asked for, as the server takes it."""
+    """Returns the server's query parameters for a group, or for records made by hand."""
     return {**({} if group is None else {"group": group}), **({"by_hand": 1} if by_hand else {})}
 
 
 def _which_answers(public: Public, sheet: str | None, columns: Mapping[str, str] | None, person_column: str | None) -> str:
-    """What of an input a job sends, in words: with another group, sheet or columns it is not the same job."""
-    read = ", ".join(f"{question} from {column}" for question, column in sorted((columns or {}).items()) if question != column)
+    """Returns a description of what a job reads of its input: with another group, sheet or columns it is another job."""
+    mapped = ", ".join(f"{question} from {column}" for question, column in sorted((columns or {}).items()) if question != column)
     persons = person_column and f"persons from the column {person_column}"
-    parts = [str(public), sheet and f"sheet {sheet}", read and f"columns {read}", persons]
+    parts = [str(public), sheet and f"sheet {sheet}", mapped and f"columns {mapped}", persons]
     return ", ".join(filter(None, parts))
 
 
 def _checked_id(survey_id: Any) -> str:
+    """Returns a valid survey id. Raises RefusedError otherwise."""
     if isinstance(survey_id, str) and SURVEY_ID.fullmatch(survey_id):
         return survey_id
     long = isinstance(survey_id, str) and not _LIKE_AN_ID.fullmatch(survey_id)
-    told = f"{len(survey_id):,} characters" if long else repr(*readable(survey_id))
-    raise RefusedError(f"survey id must be 1 to 64 of a-z, 0-9, - and _, got {told}")
+    description = f"{len(survey_id):,} characters" if long else repr(*readable(survey_id))
+    raise RefusedError(f"survey id must be 1 to 64 of a-z, 0-9, - and _, got {description}")

@@ -1,4 +1,4 @@
-"""What a server has counted of a survey, at hand for analysis: its tally, and the perturbed records for whoever may have them."""
+"""Remote analysis of a survey: its tally on a server, and the perturbed records for callers with access to them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from deniable.estimate.samples.sample import Sample
 
 MAX_REPORTS = 1 << 30
-"""Bytes of records that are fetched at most."""
-_TIMES = 5  # that a tally is fetched for records that came with another, since a batch came between the two
+"""Most bytes of records that are fetched."""
+_TIMES = 5  # attempts to fetch a tally and records of the same moment: a batch may be counted between the two
 _DESCRIBED: dict[str, tuple[type, ...]] = {
     "group": (str, type(None)),
     "by_hand": (bool,),
@@ -33,16 +33,16 @@ _DESCRIBED: dict[str, tuple[type, ...]] = {
     "n_by_hand": (int,),
     "n_organisation": (int,),
 }
-"""What the server says of the records, by the names of fields of `Results`; the last two not of what was made by hand."""
+"""Fields of `Results` that the server sends with a tally; the last two are absent for records made by hand."""
 
 
 _MEMBERS = {"README.md", "SHA256SUMS", "survey.json", "rows.csv", "codebook.csv", "estimates.csv"}
-"""Files that every bundle has."""
+"""Files of every bundle."""
 
 
 @dataclass(frozen=True)
-class Collected:
-    """Where a survey's records are, and which of them. params: group and by_hand, as the server takes them."""
+class RemoteRecords:
+    """A survey's records on a server, restricted by `params` (group and by_hand, as the server takes them)."""
 
     transport: Transport
     auth: httpx.Auth | None
@@ -50,7 +50,7 @@ class Collected:
     params: Mapping[str, str | int]
 
     def sample(self, sample: Sample, **interval: Any) -> Analysis:
-        """The tally of each group, as a sample; interval: as in `analyse`. Raises as `analysis` does."""
+        """Returns the analysis of a sample, from the tally of each group; `interval` as in `analyse`. Raises as `analysis` does."""
         from deniable.estimate.analysis import analyse
 
         _, described = self._tally()
@@ -58,9 +58,12 @@ class Collected:
         return replace(analyse(self.survey, groups, sample=sample, **interval), described=described)
 
     def analysis(self, reports: bool, **interval: Any) -> Analysis:
-        """The tally, and with `reports` the records that it counts, as an `Analysis`; interval: as in `analyse`.
+        """Returns the `Analysis` of the tally, and with `reports` of the records that it counts; `interval` as in `analyse`.
 
-        Raises RejectedError, DeliveryError, also for a reply that is none of this survey's, and EstimateError for an interval.
+        Raises:
+            RejectedError: The server rejected the request.
+            DeliveryError: The server could not be reached, or its reply is not about this survey.
+            EstimateError: The interval is invalid.
         """
         from deniable.estimate.analysis import Analysis
 
@@ -73,9 +76,9 @@ class Collected:
                 tally, described = self._tally()
             else:
                 raise DeliveryError(f"{self.transport.url} has records that its tally of survey {self.survey.id} does not count")
-        found = Analysis(self.survey, tally, bits, described=described, **interval)
-        found.results  # noqa: B018 - what is wrong with the interval shows here
-        return found
+        result = Analysis(self.survey, tally, bits, described=described, **interval)
+        result.results  # noqa: B018 - raises here if the interval is invalid
+        return result
 
     def _tally(self) -> tuple[Tally, dict[str, Any]]:
         raw = self._get("tally")
@@ -111,9 +114,12 @@ def _is_count(value: Any) -> bool:
 
 
 def check_bundle(file: IO[bytes], survey: Survey, url: str) -> None:
-    """Checks that a file is the bundle of a survey: a zip with the files that each has, and this survey's definition among them.
+    """Checks that a file is the bundle of a survey: a zip with the files of every bundle, this survey's definition among them.
 
-    Raises DeliveryError. Nothing is unpacked but the definition, up to its largest size.
+    Only the definition is unpacked, up to its largest size.
+
+    Raises:
+        DeliveryError: It is not.
     """
     try:
         with ZipFile(file) as archive:

@@ -1,4 +1,4 @@
-"""One survey of a server, for one respondent after the other: perturb, send, or both."""
+"""Survey session: one survey of a server, for one respondent after the other; answers are perturbed, sent, or both."""
 
 from __future__ import annotations
 
@@ -19,10 +19,15 @@ from deniable.wire.submission import Submission
 
 @dataclass(frozen=True)
 class Receipt:
-    """One respondent's submission, acknowledged: `submission` is its id in hexadecimal, `epsilon` what it gave away at most.
+    """Acknowledgement of one respondent's submission.
 
-    code: what `withdraw` takes to erase it, for the respondent to write down. It is kept nowhere else. pinned: whether the caller or
-    the link named the digest; if not, the server could have shown this client another survey than others.
+    Attributes:
+        submission: The submission's id in hexadecimal.
+        survey: The id of the survey.
+        digest: The digest of its definition.
+        epsilon: The privacy loss of the submission, at most.
+        code: The code for `withdraw`, which erases it, for the respondent to write down. It is stored nowhere else.
+        pinned: Whether the caller or the link named the digest; if not, the server could have shown this client another survey than others.
     """
 
     submission: str
@@ -34,18 +39,25 @@ class Receipt:
 
 
 @dataclass(frozen=True)
-class Unsent:
-    """One respondent's perturbed answers, in the outbox and not sent: the only ones of these answers. code: as in `Receipt`."""
+class UnsentSubmission:
+    """One respondent's perturbed answers, in the outbox and not sent yet. `code` is the withdrawal code, as in `Receipt`."""
 
     submission: Submission
     code: str = field(repr=False)
 
 
 @dataclass(frozen=True)
-class Session:
-    """A survey whose definition was fetched and checked. group, invitation: of submissions that name no other, as the link had them.
+class SurveySession:
+    """A survey whose definition was fetched and checked; `SurveyClient.survey` creates it.
 
-    pinned: as in `Receipt`. `SurveyClient.survey` makes it.
+    Attributes:
+        definition: The survey.
+        delivery: Sends submissions.
+        ledger: Each person's total privacy loss, if the client keeps it.
+        person_cap: The cap on that total.
+        group: The default group, from the link.
+        invitation: The default invitation, from the link.
+        pinned: As in `Receipt`.
     """
 
     definition: Survey
@@ -57,8 +69,8 @@ class Session:
     pinned: bool = False
 
     @seals("answers", perturb_one)
-    def perturb(self, answers: Mapping[str, Answer], *, person: str | int | None = None) -> Unsent:
-        """Randomizes one respondent's answers, and keeps what came out in the outbox, without sending it.
+    def perturb(self, answers: Mapping[str, Answer], *, person: str | int | None = None) -> UnsentSubmission:
+        """Randomizes one respondent's answers and stores the result in the outbox, without sending it.
 
         `send` sends it, now or later, and so does `SurveyClient.resend`. Raises as `SurveyClient.submit` does.
         """
@@ -67,13 +79,16 @@ class Session:
         return unsent
 
     @redacts()
-    def send(self, unsent: Unsent) -> Receipt:
-        """Sends what `perturb` gave, the same bytes each time: it is counted once.
+    def send(self, unsent: UnsentSubmission) -> Receipt:
+        """Sends a result of `perturb`, the same bytes each time: it is counted once.
 
-        Raises ValueError for anything else, which may be answers; RejectedError, DeliveryError.
+        Raises:
+            ValueError: It is anything else, which may be answers.
+            RejectedError: The server rejected it.
+            DeliveryError: The server could not be reached.
         """
-        if not isinstance(unsent, Unsent):
-            raise ValueError(f"unsent must be what `perturb` gave, got {type(unsent).__name__}; answers are for `submit`")
+        if not isinstance(unsent, UnsentSubmission):
+            raise ValueError(f"unsent must be a result of `perturb`, got {type(unsent).__name__}; answers are for `submit`")
         self.delivery.send(self.definition.id, unsent.submission)
         survey = self.definition
         return Receipt(unsent.submission.id.hex(), survey.id, survey.digest, survey.epsilon, unsent.code, self.pinned)
@@ -86,28 +101,28 @@ class Session:
 
     @redacts()
     def public(self, group: str | None = None, invitation: str | None = None) -> Public:
-        """What is named here, else what the link had."""
+        """Returns the group and the invitation of a submission, by default the link's."""
         return Public(self.group if group is None else group, None, self.invitation if invitation is None else invitation)
 
     @redacts("person")
-    def keep(self, perturbed: Sealed[tuple[Submission, str]], public: Public, person: str | int | None) -> Unsent:
-        """Charges the person, tosses the coins under the seal, and puts what came out into the outbox, owned by this process."""
+    def keep(self, perturbed: Sealed[tuple[Submission, str]], public: Public, person: str | int | None) -> UnsentSubmission:
+        """Charges the person, tosses the coins under the seal, and adds the result to the outbox, owned by this process."""
         self.delivery.refuse_closed()  # before a coin is tossed
         check_named("person", person is not None, self.ledger)
         check_person(person)
         charged = self.ledger.hashed(person) if self.ledger else None
         del person
         submission, code = perturbed(self.definition, public)
-        del perturbed  # from here on no frame of this call has them
+        del perturbed  # no frame of this call has them after this
         if self.ledger and charged:
             charge_one(self.ledger, charged, Use(self.definition.digest, self.definition.epsilon), self.person_cap)
         self.delivery.outbox.add(self.delivery.url, self.definition.id, submission)
-        return Unsent(submission, code)
+        return UnsentSubmission(submission, code)
 
 
 def check_named(what: str, named: bool, ledger: Ledger | None) -> None:
-    """Raises ValueError if a person is named without a ledger, or the other way round."""
+    """Checks that a person is named if, and only if, there is a ledger. Raises ValueError."""
     if ledger and not named:
-        raise ValueError(f"{what} must be given: this client keeps a ledger of what each person gives away")
+        raise ValueError(f"{what} must be named: this client keeps a ledger of each person's privacy loss")
     if named and not ledger:
         raise ValueError(f"{what} needs a ledger: SurveyClient(ledger=True), or the path of one")

@@ -1,4 +1,4 @@
-"""Which surveys a server has, as far as whoever asks may see them: fetched page by page, as they are wanted."""
+"""Survey list: the surveys of a server that the caller may see, with pagination, fetched as needed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _STATES = ("open", "paused", "closed")
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A published survey. published_on: the day, YYYY-MM-DD; digest: of its definition; epsilon: of the whole survey."""
+class SurveySummary:
+    """A published survey. published_on: YYYY-MM-DD; digest: of its definition; epsilon: of the whole survey."""
 
     id: str
     title: str
@@ -32,30 +32,35 @@ class Listed:
     epsilon: float
 
 
-def surveys(transport: Transport, auth: httpx.Auth | None) -> Iterator[Listed]:
-    """All of them, by id. Raises RejectedError, DeliveryError, also for a reply that is no such list."""
+def surveys(transport: Transport, auth: httpx.Auth | None) -> Iterator[SurveySummary]:
+    """Yields every survey, by id.
+
+    Raises:
+        RejectedError: The server rejected the request.
+        DeliveryError: The server could not be reached, or its reply is not such a list.
+    """
     last, cursor = "", None
     while True:
         raw = transport.get("/api/v1/surveys", {"limit": PAGE, **({"cursor": cursor} if cursor else {})}, auth)
         try:
             reply = strict_json(raw)
-            found, cursor = [_listed(each) for each in cast(list[Any], reply["surveys"])], cast(str | None, reply["next"])
-            ids = [last, *(each.id for each in found)]
-            if type(reply["surveys"]) is not list or ids != sorted(set(ids)) or not (cursor is None or (type(cursor) is str and found)):
+            page, cursor = [_summary(each) for each in cast(list[Any], reply["surveys"])], cast(str | None, reply["next"])
+            ids = [last, *(each.id for each in page)]
+            if type(reply["surveys"]) is not list or ids != sorted(set(ids)) or not (cursor is None or (type(cursor) is str and page)):
                 raise ValueError
         except (ValueError, KeyError, TypeError):
-            raise DeliveryError(f"{transport.url} answered with no list of surveys; is it the right address?") from None
-        yield from found
+            raise DeliveryError(f"{transport.url} did not answer with a list of surveys; is it the right address?") from None
+        yield from page
         if cursor is None:
             return
-        last = found[-1].id
+        last = page[-1].id
 
 
-def _listed(told: Any) -> Listed:
-    """Raises ValueError, KeyError or TypeError for what is none."""
-    found = Listed(**{name: told[name] for name in Listed.__dataclass_fields__})
-    date.fromisoformat(found.published_on)
-    right = SURVEY_ID.fullmatch(found.id) and DIGEST.fullmatch(found.digest) and printable(found.title) and found.state in _STATES
-    if not right or type(found.epsilon) not in (float, int) or not 0 < found.epsilon < 2**63:
+def _summary(entry: Any) -> SurveySummary:
+    """Returns one entry of the list. Raises ValueError, KeyError or TypeError if it is malformed."""
+    summary = SurveySummary(**{name: entry[name] for name in SurveySummary.__dataclass_fields__})
+    date.fromisoformat(summary.published_on)
+    right = SURVEY_ID.fullmatch(summary.id) and DIGEST.fullmatch(summary.digest) and printable(summary.title) and summary.state in _STATES
+    if not right or type(summary.epsilon) not in (float, int) or not 0 < summary.epsilon < 2**63:
         raise ValueError
-    return found
+    return summary

@@ -1,5 +1,4 @@
-"""What is asked: survey files and definitions, parsed once, everything validated. Nothing here holds an answer or does input or output,
-but for reading a survey file."""
+"""Survey files and definitions, parsed and validated. No answer is here, and no input or output but reading a survey file."""
 
 from deniable.survey.condition import Condition
 from deniable.survey.question import Question

@@ -1,7 +1,6 @@
-"""After which answers to earlier questions a question is shown: one condition, or several of which all or any must hold.
+"""Conditions of questions: after which answers to earlier questions one is shown; single conditions, or all or any of several.
 
-A condition names options. A range of numbers, as a survey file may say it, becomes the bins that it consists of, so that all that
-devices compare is which category an answer is in.
+A condition names options. A range of numbers in a survey file becomes the bins that it consists of, so devices compare categories only.
 """
 
 from __future__ import annotations
@@ -11,29 +10,29 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 MOST = 20
-"""The conditions that one list may have."""
+"""Most conditions in one list."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One of `options` was answered to the earlier question with this id."""
+    """Condition that one of `options` was answered to the earlier question with this id."""
 
     question: str
     options: tuple[str, ...]
 
     @property
     def conditions(self) -> Iterator[Condition]:
-        """Itself, as the only one."""
+        """This condition only."""
         yield self
 
     def to_dict(self) -> dict[str, Any]:
-        """As a survey file says it."""
+        """Returns the condition as a survey file writes it."""
         return {"question": self.question, "is": list(self.options)}
 
 
 @dataclass(frozen=True)
 class Joined:
-    """All of `parts` hold, or any of them: conditions, or such of which the other word is said."""
+    """Condition that all of `parts` hold, or any of them: single conditions, or lists joined by the other word."""
 
     word: Literal["all", "any"]
     parts: tuple[Condition | Joined, ...]
@@ -45,7 +44,7 @@ class Joined:
             yield from part.conditions
 
     def to_dict(self) -> dict[str, Any]:
-        """As a survey file says it."""
+        """Returns the condition as a survey file writes it."""
         return {self.word: [part.to_dict() for part in self.parts]}
 
 
@@ -53,7 +52,7 @@ ShowIf = Condition | Joined
 
 
 def in_words(show_if: ShowIf, one: Callable[[Condition], str]) -> str:
-    """A condition as a part of an English sentence; `one` says each single one, such as "yes to smokes"."""
+    """Returns a condition as a part of an English sentence; `one` returns a single one's words, such as "yes to smokes"."""
 
     def inside(part: ShowIf) -> str:
         return in_words(part, one) if isinstance(part, Condition) else f"({in_words(part, one)})"
@@ -64,11 +63,11 @@ def in_words(show_if: ShowIf, one: Callable[[Condition], str]) -> str:
 
 
 def named(written: Any) -> list[str]:
-    """The ids that a `show_if` names in a survey file, right or wrong."""
+    """Returns the ids that a `show_if` of a survey file names, valid or not."""
     if not isinstance(written, Mapping):
         return []
-    found = [written["question"]] if isinstance(written.get("question"), str) else []
+    names = [written["question"]] if isinstance(written.get("question"), str) else []
     for word in ("all", "any"):
         parts = written.get(word)
-        found += [name for part in (parts if isinstance(parts, list | tuple) else ()) for name in named(part)]
-    return found
+        names += [name for part in (parts if isinstance(parts, list | tuple) else ()) for name in named(part)]
+    return names

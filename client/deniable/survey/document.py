@@ -1,8 +1,7 @@
-"""YAML or JSON text becomes plain dicts, lists and texts, with the line that each value stands on.
+"""Survey documents: YAML or JSON text becomes plain dicts, lists and texts, with each value's line.
 
-Every scalar but null stays the text it is written as, so an option `yes`, `no` or `1.10` means just that;
-`survey.py` decides what a value should be. Duplicate keys, which most readers silently drop, are
-reported.
+Every scalar but null stays the text that was written, so an option `yes`, `no` or `1.10` keeps its meaning; `survey.py` interprets the
+values. Duplicate keys, which most readers silently drop, are reported.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from deniable.errors import Problem, SurveyError
 
-MAX_BYTES = 1 << 18  # the reader takes some seconds for as much
+MAX_BYTES = 1 << 18  # the reader takes some seconds for these
 MAX_DEPTH = 20  # the reader's time grows with the square of the depth
-MAX_NODES = 50_000  # aliases can repeat a part of a file; this bounds what they add up to
+MAX_NODES = 50_000  # aliases can repeat a part of a file; this bounds their sum
 
 
 @dataclass
 class Document:
-    """A parsed file: `value` (dict, list or str), the 1-based `lines` by path, and the problems met on the way."""
+    """A parsed file: `value` (dict, list or str), the 1-based `lines` by path, and the problems found by the reader."""
 
     value: Any
     lines: dict[str, int] = field(default_factory=dict)
@@ -36,7 +35,7 @@ class Document:
 
 
 def read(path: str | Path) -> Document:
-    """Reads a survey file. Raises SurveyError if it is no UTF-8 YAML or JSON, or over 256 KiB; OSError as `open` does."""
+    """Reads a survey file. Raises SurveyError if it is not UTF-8 YAML or JSON, or over 256 KiB; OSError as `open` does."""
     with open(path, "rb") as file:
         raw = file.read(MAX_BYTES + 1)
     _refuse_large(str(path), len(raw))
@@ -48,7 +47,7 @@ def read(path: str | Path) -> Document:
 
 
 def parse(text: str) -> Document:
-    """Parses YAML 1.2, of which JSON is a part. Raises SurveyError with the line where the syntax breaks, or if it is over 256 KiB."""
+    """Parses YAML 1.2, a superset of JSON. Raises SurveyError with the line of a syntax error, or if it is over 256 KiB."""
     _refuse_large("file", len(text.encode("utf-8", "surrogatepass")))
     try:
         reader = YAML(typ="safe", pure=True)
@@ -85,6 +84,7 @@ class _Composer(Composer):
     nodes = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
+        """Reads a node. Raises SurveyError if there are too many."""
         self.nodes += 1
         if self.nodes > 2 * MAX_NODES:  # keys are nodes too
             raise _too_many()

@@ -1,4 +1,4 @@
-"""The other way round than `document.py`: plain dicts, lists and texts become the text of a survey file, without loss."""
+"""Writer of survey files, the inverse of `document.py`: plain dicts, lists and texts become a file's text, without loss."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _WIDTH = 120  # characters of a line, where a text has spaces to break at
 
 
 class _Representer(SafeRepresenter):
-    """Writes texts as people do: without quotes wherever they are read as the same text again, over several lines where they have such."""
+    """Writes texts without quotes if they are read as the same text again, and over several lines if they have several."""
 
     def represent_text(self, text: str) -> ScalarNode:
+        """Returns the node of a text."""
         tag = str(_resolver.resolve(ScalarNode, text, (True, False)))
         if tag in _PLAIN:
             return self.represent_scalar(tag, text)  # 3, 1.10 and true: the document's reader takes them for the text that they are
@@ -33,15 +34,15 @@ _Representer.add_representer(str, _Representer.represent_text)
 
 
 def _literal(text: str) -> bool:
-    """Whether a text can stand line by line, as people write it: several lines, none of which begins or ends with a space."""
+    """Returns whether a text can be written line by line: several lines, none of which begins or ends with a space."""
     lines = text.split("\n")
     return len(lines) > 1 and bool(lines[0]) and not text.endswith("\n\n") and all(line == line.strip() for line in lines)
 
 
 def to_yaml(value: Any) -> str:
-    """A document's value as YAML 1.2. `document.parse` gives the same value again. Keys keep their order.
+    """Returns a document's value as YAML 1.2. `document.parse` returns the same value again. Keys keep their order.
 
-    One with control characters is written as JSON, which YAML 1.2 takes: no style of YAML's own keeps all of them.
+    A value with control characters is written as JSON, which YAML 1.2 accepts: no style of YAML keeps all of them.
     """
     as_json = to_json(value)
     if as_json.isascii() and "\\u" in as_json:
@@ -58,6 +59,6 @@ def to_yaml(value: Any) -> str:
 
 
 def to_json(value: Any) -> str:
-    """The same as JSON, in which every text is in quotes: it is read as the same survey."""
+    """Returns a document's value as JSON, with every text in quotes: it is read as the same survey."""
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     return json.dumps(value, indent=2) + "\n" if _CONTROL.search(text) or "\\u" in text else text

@@ -1,4 +1,4 @@
-"""How an epsilon is written: a number, or `ln x`; and the exact binary number that it stands for."""
+"""Epsilon as written, a number or `ln x`, and its exact binary number."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|[+-]?\.[0-9]+
 
 
 def parse_epsilon(written: Any, part: Fraction = Fraction(1), most: float = MAX_EPSILON) -> float:
-    """The binary number that a part, above 0 and at most 1, of an epsilon stands for.
+    """Returns the binary number of a part, above 0 and at most 1, of an epsilon.
 
-    `written` is a number, its text, or `ln x`. A part of a logarithm stands for the smallest double that is not below
-    it, so that `ln 3` gives the two fair coins exactly; that of a number is rounded down. Raises ValueError if it is neither,
-    or not above 0 and at most `most`.
+    A part of a logarithm is rounded up to the next double, so that `ln 3` gives two fair coins exactly; a part of a number is rounded down.
+
+    Args:
+        written: A number, its text, or `ln x`.
+        part: The part.
+        most: The largest epsilon.
+
+    Raises:
+        ValueError: It is neither, or not above 0 and at most `most`.
     """
     text = written.strip() if isinstance(written, str) else repr(written) if type(written) in (int, float) else ""
     if match := LN.fullmatch(text):

@@ -40,6 +40,6 @@ def contradictions(survey: Survey, categories: NDArray[np.integer[Any]]) -> Iter
 
 
 def _rule(question: Question) -> str:
-    """What an answer must be: one text, which does not tell the part that was broken."""
+    """Returns the rule for an answer: one text, which does not reveal which part was broken."""
     others = "any of the others" if question.none is None else "one or more of the others"
     return f"one exclusive option alone, or {others}"

@@ -1,6 +1,6 @@
-"""Labels of groups are public and travel beside each record: what is worth a second look before a survey is published.
+"""Labels of groups, which are public: warnings before a survey is published.
 
-A group of one person is that person's name. Nothing is refused here: what looks like a person may be a place.
+A group of one person identifies that person. Nothing is refused here: a label that looks like a person may be a place.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 FEWEST = 10
-"""People that a group should have at least, on average: below that its label says much about each of them."""
+"""Fewest people of a group, on average: in a smaller one its label reveals much about each of them."""
 
 _EMAIL = re.compile(r"\S@\S+\.\w{2,}")
 _ID = re.compile(r"(?:\d[\s./-]?){6,}|(?=\w*\d)[0-9a-f]{8,}|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
@@ -26,7 +26,7 @@ _PLACE = re.compile(
 
 
 def personal(label: str) -> str | None:
-    """What of a person's a label looks like, in words; None where it looks like nobody's."""
+    """Returns the kind of personal data that a label looks like, in words; None if it looks like none."""
     if _EMAIL.search(label):
         return "an e-mail address"
     if _ID.match(label) and not _YEARS.fullmatch(label):
@@ -35,7 +35,7 @@ def personal(label: str) -> str | None:
 
 
 def _is_name(label: str) -> bool:
-    """Two or three capitalised words, none of which stands in the names of places and units; or a title before any."""
+    """Returns whether a label has two or three capitalised words, none usual in names of places and units; or a title before any."""
     words = [word.strip(".") for word in label.replace(",", " ").split()]
     names = [word for word in words if word.lower() not in _PARTICLES]
     capitalised = all(
@@ -46,9 +46,9 @@ def _is_name(label: str) -> bool:
 
 
 def warnings(groups: Sequence[str], respondents: int | None = None) -> Iterator[str]:
-    """What is doubtful about a survey's groups, a sentence each.
+    """Yields a sentence for each doubtful feature of a survey's groups.
 
-    Labels that look like persons; more than ten that are bare numbers; more groups than a tenth of `respondents`, where that is known.
+    Labels that look like persons; more than ten bare numbers; more groups than a tenth of `respondents`, if that is known.
     """
     for label in groups:
         if kind := personal(label):

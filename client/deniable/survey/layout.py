@@ -1,4 +1,4 @@
-"""Where everything is in a survey's records. Computed once for a survey: `Survey.record`."""
+"""Layout of a survey's records: the position of every bit, computed once for a survey: `Survey.record`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Field:
 
 
 class Rule(NamedTuple):
-    """What holds for a field of a record that is read as one integer, the first bit the most significant.
+    """Rule for a field of a record that is read as one integer, the first bit the most significant.
 
-    Of its `bits`, d - 1 or d are set; none where it was not asked, as the bit `asked` says. Where that is 0 everybody was asked.
+    Of its `bits`, d - 1 or d are set; none if it was not asked, which is the bit `asked`. If that is 0 every respondent was asked.
     """
 
     field: Field
@@ -33,14 +33,14 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The fields of a record in order. bits: its stored bits, padding not counted, a mask included."""
+    """The fields of a record in order. bits: the number of stored bits, without padding, with the mask."""
 
     fields: tuple[Field, ...]
     bits: int
 
     @classmethod
     def of(cls, questions: Sequence[Question], masked: bool) -> Layout:
-        """masked: whether a record begins with a bit for each question, which says whether it was asked."""
+        """Returns the layout of questions. masked: whether a record begins with a bit for each question that says if it was asked."""
         start, fields = len(questions) if masked else 0, []
         for number, question in enumerate(questions):
             for item in question.items:
@@ -54,12 +54,12 @@ class Layout:
         return -(-self.bits // 8)
 
     def field(self, item: str) -> Field:
-        """The field of an item, by its id. Raises KeyError for what is none."""
+        """Returns the field of an item, by its id. Raises KeyError if there is no such item."""
         return self._by_id[item]
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """For each field of which not all values are possible: yes/no that everybody is asked may be either."""
+        """Rules of the fields that cannot have every value; a yes/no question that every respondent is asked can."""
         first = 1 << 8 * self.bytes
         rules = []
         for field in self.fields:

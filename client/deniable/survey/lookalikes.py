@@ -85,7 +85,7 @@ def _is_hidden(character: str) -> bool:
 
 
 def _belongs(text: str, place: int) -> bool:
-    """Whether a joiner or a selector is where the spelling of a language, or an emoji, needs it."""
+    """Returns whether a joiner or a selector is needed here by the spelling of a language, or by an emoji."""
     character, before, after = text[place], text[place - 1 : place], text[place + 1 : place + 2]
     if not before:
         return False
@@ -100,5 +100,5 @@ def _belongs(text: str, place: int) -> bool:
 
 
 def _is_cursive(character: str) -> bool:
-    """Whether a letter is of a script whose letters join: there alone a non-joiner shows."""
+    """Returns whether a letter is of a script with joined letters, the only ones in which a non-joiner shows."""
     return bool(character) and unicodedata.name(character, "").startswith(_CURSIVE)

@@ -1,4 +1,4 @@
-"""A document becomes what a Survey holds: everything is validated, and all mistakes are reported together."""
+"""Parser of surveys: a document becomes the parts of a Survey; everything is validated, and all mistakes are reported together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class Parts(NamedTuple):
-    """What a survey consists of, in the order of its fields."""
+    """The parts of a survey, in the order of its fields."""
 
     id: str
     title: str
@@ -57,9 +57,12 @@ class Parts(NamedTuple):
 
 
 def parse(source: Document) -> Parts:
-    """Returns the survey that a document holds. Raises SurveyError, which lists every problem in the file's order.
+    """Returns the parts of a document's survey.
 
     Texts that look alike are refused in files and in definitions from a server alike: a server could mark each respondent by a label.
+
+    Raises:
+        SurveyError: The document breaks rules; it lists every problem in the file's order.
     """
     reading = Reading(source)
     _look_alike(reading, source.value)
@@ -125,7 +128,7 @@ def _parts(reading: Reading) -> Parts:
 
 
 def _return_link(reading: Reading, top: Mapping[str, Any]) -> None:
-    """Where respondents go back to: one address for all of them, since what differs would tell them apart."""
+    """Checks the return link: one address for all respondents, since differences would identify them."""
     written = top.get("return_link", "https://a")
     if not isinstance(written, str) or len(written) > MAX_LINK or not RETURN_LINK.fullmatch(written):
         rule = f"must be one address for everybody that begins with https://, of at most {MAX_LINK} characters"
@@ -144,7 +147,7 @@ def _one_of(reading: Reading, top: Mapping[str, Any], key: str, allowed: Sequenc
 
 
 def _batch(reading: Reading, top: Mapping[str, Any]) -> int:
-    """How many records a server counts together at least."""
+    """Returns the fewest records that a server counts together."""
     batch = whole(top.get("batch", BATCH))
     if batch is None or not 1 <= batch <= MAX_BATCH:
         reading.refuse("batch", f"must be a whole number from 1 to {MAX_BATCH:,}, got {shown(top['batch'])}")
@@ -152,7 +155,7 @@ def _batch(reading: Reading, top: Mapping[str, Any]) -> int:
 
 
 def _asked(reading: Reading, top: Mapping[str, Any], questions: tuple[Question, ...]) -> int | None:
-    """How many blocks are drawn, of which there must be more."""
+    """Returns how many blocks are drawn; there must be more."""
     if "ask" not in top:
         return None
     ask, blocks = whole(top["ask"]), len(blocks_of(questions)) if questions else 0
@@ -169,7 +172,7 @@ def _size(reading: Reading, top: Mapping[str, Any], questions: Sequence[Question
 
 
 def _high(reading: Reading, top: Mapping[str, Any], questions: Sequence[Question], ask: int | None) -> bool:
-    """Whether the file accepts a high total epsilon, without which it must not have one."""
+    """Returns whether the file accepts a high total epsilon, and refuses one otherwise."""
     accepts = reading.flag(top, "accept_high_epsilon", False)
     if not reading.problems and not accepts and exceeds(questions, ask, HIGH):
         total = math.ceil(total_epsilon(questions, ask) * 1e4) / 1e4

@@ -1,4 +1,4 @@
-"""`show_if` as a survey file has it: an earlier question with options or a range of its bins, or a list of such with `all` or `any`."""
+"""Parser of `show_if`: an earlier question with options or a range of its bins, or a list of conditions with `all` or `any`."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ RANGE = ("at_least", "below")
 
 @dataclass(frozen=True)
 class Conditions:
-    """Reads conditions, which may only look back. earlier: the questions before, by id; all: whether every one of them was right."""
+    """Parses conditions on earlier questions. earlier: these, by id; all: whether every one of them was valid."""
 
     reading: Reading
     earlier: Mapping[str, Question]
     all: bool
 
-    def read(self, written: Any, where: str, words: Sequence[str] = WORDS) -> ShowIf | None:
-        """What a `show_if` says; None where it is wrong, which is told. words: those of lists that may stand there."""
-        if not isinstance(written, Mapping):
+    def read(self, source: Any, where: str, words: Sequence[str] = WORDS) -> ShowIf | None:
+        """Returns the condition of a `show_if`; None if it is invalid, which is reported. words: the lists allowed here."""
+        if not isinstance(source, Mapping):
             rule = "must be a mapping with the keys question and is" + (f", or {' or '.join(words)} with a list of such" if words else "")
-            self.reading.refuse(where, f"{rule}, got {type(written).__name__}")
+            self.reading.refuse(where, f"{rule}, got {type(source).__name__}")
             return None
-        found = [word for word in WORDS if word in written]
-        if not found:
-            return self._single(written, where)
-        if found[0] not in words:
+        lists = [word for word in WORDS if word in source]
+        if not lists:
+            return self._single(source, where)
+        if lists[0] not in words:
             self.reading.refuse(
                 where, "must be a condition: lists of `any` may stand in one of `all`, or the other way round, and none deeper"
             )
             return None
-        return self._joined(written, where, found[0], [word for word in words if word != found[0]])
+        return self._joined(source, where, lists[0], [word for word in words if word != lists[0]])
 
-    def _joined(self, written: Mapping[str, Any], where: str, word: str, inside: Sequence[str]) -> Joined | None:
-        """Two levels can say whatever can be said of conditions."""
-        self.reading.keys(written, where, required=[word], optional=[])
-        parts = written[word]
+    def _joined(self, source: Mapping[str, Any], where: str, word: str, inside: Sequence[str]) -> Joined | None:
+        """Returns a list of conditions; two levels can express every combination."""
+        self.reading.keys(source, where, required=[word], optional=[])
+        parts = source[word]
         if not isinstance(parts, list | tuple) or not 2 <= len(parts) <= MOST:
             got = f"{len(parts):,}" if isinstance(parts, list | tuple) else type(parts).__name__
             self.reading.refuse(f"{where}.{word}", f"must be a list of 2 to {MOST} conditions, got {got}")
@@ -51,24 +51,24 @@ class Conditions:
         right = tuple(part for part in read if part is not None)
         return Joined("all" if word == "all" else "any", right) if len(right) == len(read) else None
 
-    def _single(self, written: Mapping[str, Any], where: str) -> Condition | None:
-        ranged = [key for key in RANGE if key in written]
+    def _single(self, source: Mapping[str, Any], where: str) -> Condition | None:
+        ranged = [key for key in RANGE if key in source]
         beside = [*RANGE, *(["is"] if ranged else [])]
-        self.reading.keys(written, where, required=["question"] if ranged else ["question", "is"], optional=beside)
-        if "question" not in written or not (ranged or "is" in written):
+        self.reading.keys(source, where, required=["question"] if ranged else ["question", "is"], optional=beside)
+        if "question" not in source or not (ranged or "is" in source):
             return None
-        name = written["question"]
-        asked = self.earlier.get(name) if isinstance(name, str) else None
-        if asked is None or asked.rounds or (ranged and "bins" not in asked.settings):
-            if asked or self.all:  # else its own mistakes come first
+        name = source["question"]
+        earlier = self.earlier.get(name) if isinstance(name, str) else None
+        if earlier is None or earlier.rounds or (ranged and "bins" not in earlier.settings):
+            if earlier or self.all:  # else its own mistakes come first
                 kind = "number with bins" if ranged else "question with options"
                 self.reading.refuse(f"{where}.question", f"must be the id of an earlier {kind}, got {shown(name)}")
             return None
-        if "is" in written and ranged:
+        if "is" in source and ranged:
             self.reading.refuse(f"{where}.is", f"must not stand beside {' and '.join(ranged)}; keep one of the two")
             return None
-        options = self._bins(written, where, asked) if ranged else self._options(written["is"], f"{where}.is", asked)
-        return Condition(asked.id, options) if options else None
+        options = self._bins(source, where, earlier) if ranged else self._options(source["is"], f"{where}.is", earlier)
+        return Condition(earlier.id, options) if options else None
 
     def _options(self, options: Any, where: str, asked: Question) -> tuple[str, ...] | None:
         known = asked.labels or (asked.categories if asked.required else asked.categories[:-1])
@@ -81,7 +81,7 @@ class Conditions:
         return tuple(map(str, options))
 
     def _bins(self, written: Mapping[str, Any], where: str, asked: Question) -> tuple[str, ...] | None:
-        """The bins from `at_least` on and up to `below`, both where a bin begins: a bin is the least that a record can tell."""
+        """Returns the bins from `at_least` up to `below`; a bin begins at each, since a record cannot tell parts of one."""
         bins = asked.settings["bins"]
         starts = [one["from"] for one in bins]
         places = {"at_least": 0, "below": len(bins)}

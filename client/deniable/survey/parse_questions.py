@@ -1,4 +1,4 @@
-"""The questions of a document become what a Survey holds: every one is read, however many are wrong."""
+"""Parser of questions: every question of a document is read, however many are wrong."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from deniable.survey.types import TYPES
 from deniable.survey.types.base import NO_ANSWER, QuestionType, number
 
 MAX_QUESTIONS = 2048
-MIN_WEIGHT, MAX_WEIGHT = 0.01, 100  # of a question: how much of the survey's epsilon it takes, beside the others
+MIN_WEIGHT, MAX_WEIGHT = 0.01, 100  # of a question: its share of the survey's epsilon, relative to the others
 QUESTION_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 OPTIONAL = ("epsilon", "weight", "required", "show_if", "help", "section")
 
 
 def parse_questions(reading: Reading, top: Mapping[str, Any], most_bits: int) -> tuple[Question, ...]:
-    """The questions that are right. Those after `most_bits` bits are not read, for the survey is refused then."""
+    """Returns the valid questions. Questions after `most_bits` bits are not read, since the survey is refused then."""
     written = top.get("questions", [])
     if not isinstance(written, list | tuple) or ("questions" in top and not written):
         reading.refuse("questions", "must be a list of at least one question")
@@ -35,8 +35,8 @@ def parse_questions(reading: Reading, top: Mapping[str, Any], most_bits: int) ->
     builder = _Questions(reading, top)
     bits = 0
     for index, (source, part) in enumerate(zip(written, _shares(written, whole(top.get("ask"))), strict=True)):
-        made = builder.add(source, index, part)
-        bits += bits_of(made) if made else 0
+        question = builder.add(source, index, part)
+        bits += bits_of(question) if question else 0
         if bits > most_bits:
             break
     if "epsilon" in top:
@@ -45,25 +45,25 @@ def parse_questions(reading: Reading, top: Mapping[str, Any], most_bits: int) ->
 
 
 def bits_of(question: Question) -> int:
-    """The bits that a record has for a question."""
+    """Returns the number of bits of a question in a record."""
     return (question.channel.outputs - 1) * max(1, len(question.labels))
 
 
 def _shares(written: Sequence[Any], ask: int | None) -> list[Fraction]:
-    """What part of the survey's epsilon each question takes; one whose weight is wrong counts as any other."""
+    """Returns each question's part of the survey's epsilon; an invalid weight counts as 1."""
     weights = [_weight(source) or Fraction(1) for source in written]
     return parts(weights, block_numbers(list(map(dependence, written))), ask if ask and ask > 0 else None)
 
 
 def _weight(source: Any) -> Fraction | None:
-    """The weight of a question in a survey file, 1 if it is left out; None where it breaks its rule."""
+    """Returns the weight of a question in a survey file, 1 by default; None if it is invalid."""
     value = number(source.get("weight", 1)) if isinstance(source, Mapping) else 1
     return Fraction(repr(value)) if value is not None and MIN_WEIGHT <= value <= MAX_WEIGHT else None
 
 
 @dataclass
 class _Questions:
-    """Reads one question after the other. earlier: those that were right, by id; wrong: whether any was not."""
+    """Parses one question after the other. earlier: the valid ones, by id; wrong: whether any was invalid."""
 
     reading: Reading
     top: Mapping[str, Any]
@@ -73,6 +73,7 @@ class _Questions:
     wrong: bool = False
 
     def add(self, source: Any, index: int, part: Fraction) -> Question | None:
+        """Parses the next question, and returns it if it is valid."""
         where = f"questions[{index}]"
         if not isinstance(source, Mapping):
             self.reading.refuse(where, f"must be a mapping with the keys id, text, type, got {type(source).__name__}")
@@ -88,6 +89,7 @@ class _Questions:
         return made
 
     def question(self, source: Mapping[str, Any], where: str, part: Fraction) -> Question | None:
+        """Returns a question, or None if it is invalid."""
         reading, before = self.reading, len(self.reading.problems)
         kind = self.kind(source, where)
         reading.identifier(source, f"{where}.id", QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first")
@@ -123,7 +125,7 @@ class _Questions:
         return Question(*asked, help=source.get("help", ""), section=section)
 
     def kind(self, source: Mapping[str, Any], where: str) -> QuestionType | None:
-        """The type that a question names, whose keys it must have and no others."""
+        """Returns the type that a question names, and checks that it has the type's keys and no others."""
         kind = TYPES.get(source["type"]) if isinstance(source.get("type"), str) else None
         if "type" in source and kind is None:
             near = difflib.get_close_matches(str(source["type"]), TYPES, n=1)
@@ -135,7 +137,7 @@ class _Questions:
         return kind
 
     def section(self, written: Any, where: str) -> Section | None:
-        """The section that begins with a question."""
+        """Returns the section that begins with a question."""
         if not isinstance(written, Mapping):
             self.reading.refuse(where, f"must be a mapping with a title, and a note if there is one, got {type(written).__name__}")
             return None
@@ -146,12 +148,14 @@ class _Questions:
         return Section(written["title"], written.get("note", "")) if len(self.reading.problems) == before else None
 
     def weight(self, source: Mapping[str, Any], where: str) -> None:
+        """Checks a question's weight."""
         if "weight" in source and _weight(source) is None:
             self.reading.refuse(where, f"must be a number from {MIN_WEIGHT} to {MAX_WEIGHT}, got {shown(source['weight'])}")
         elif "weight" in source and "epsilon" not in self.top:
             self.reading.refuse(where, "must stand in a survey that has one epsilon for all its questions, of which it says the part")
 
     def question_epsilon(self, source: Mapping[str, Any], where: str, part: Fraction) -> float | None:
+        """Returns a question's epsilon, its own or its part of the survey's; None if it is invalid."""
         if "epsilon" in source and "epsilon" in self.top:
             self.reading.refuse(f"{where}.epsilon", "must not stand beside an epsilon for the whole survey; keep one of the two")
             return None
@@ -166,6 +170,7 @@ class _Questions:
             return None  # reported once, for the survey
 
     def epsilon(self, written: Any, where: str) -> float | None:
+        """Returns an epsilon; None if it is invalid."""
         try:
             return parse_epsilon(written)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""The texts of a survey in further languages, as its document has them: each must be in the survey's own language, too."""
+"""Parser of translations: the texts of a survey in further languages; each must also be in the survey's own language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deniable.survey.translation import TEXTS, language_problem, option_problems
 
 
 def parse_translations(reading: Reading, top: Mapping[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
-    """The survey's texts in further languages, as they were written; all of them may be left out."""
+    """Returns the survey's texts in further languages as written; all of them are optional."""
     own, written = top.get("language", "en"), top.get("translations", {})
     if (broken := language_problem(own)) is not None:
         reading.refuse("language", f"{broken}, got {shown(own)}")

@@ -1,4 +1,4 @@
-"""A question as it was validated: what is asked, what can be answered, and the coins that hide the answer."""
+"""Questions, validated: the text, the possible answers, and the coins that hide an answer."""
 
 from __future__ import annotations
 
@@ -16,23 +16,28 @@ from deniable.survey.types import TYPES
 
 @dataclass(frozen=True)
 class Section:
-    """What stands before a question and is about it and those that follow, up to the next section. note: empty where there is none."""
+    """Heading before a question, for it and the following ones, up to the next section. note: empty if there is none."""
 
     title: str
     note: str = ""
 
     def to_dict(self) -> dict[str, str]:
-        """As a survey file says it."""
+        """Returns the section as a survey file writes it."""
         return {"title": self.title, **({"note": self.note} if self.note else {})}
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question. `settings` holds the keys that only its type has; `declared_epsilon` is an exact binary number.
+    """One question.
 
-    A question that is not required has one more category, the last: no answer. `labels` are those of a multiple
-    choice's items; categories and channel are then those of each item. help: what stands under the text, empty where nothing does.
-    section: the one that begins with this question, if any.
+    A question that is not required has one more category, the last: no answer.
+
+    Attributes:
+        declared_epsilon: Its privacy loss as declared, an exact binary number.
+        settings: The keys that only its type has.
+        labels: The labels of a multiple choice's items; categories and channel are then those of each item.
+        help: The text below the question's, empty if there is none.
+        section: The section that begins with this question, if any.
     """
 
     id: str
@@ -50,29 +55,32 @@ class Question:
 
     @property
     def k(self) -> int:
+        """Number of categories."""
         return self.channel.k
 
     @property
     def d(self) -> int:
+        """Number of bits set in a report."""
         return self.channel.d
 
     @property
     def keep_threshold(self) -> int:
+        """The coin's threshold, as in `Channel`."""
         return self.channel.keep_threshold
 
     @cached_property
     def epsilon(self) -> float:
-        """The privacy loss that the thresholds really give, at most the declared one."""
+        """The exact privacy loss of the thresholds, at most the declared one."""
         return math.fsum([self.channel.epsilon] * max(1, len(self.labels)))
 
     @cached_property
     def odds(self) -> Fraction:
-        """e^epsilon, exactly: the largest ratio of the chances of one report under two answers, all items together."""
+        """The exact e^epsilon: the largest ratio of the chances of one report under two answers, all items together."""
         return self.channel.odds ** max(1, len(self.labels))
 
     @cached_property
     def items(self) -> tuple[Question, ...]:
-        """What is randomized by itself: the question, or a yes/no question for each option of a multiple choice."""
+        """The parts that are randomized separately: the question, or a yes/no question for each option of a multiple choice."""
         return tuple(
             Question(
                 f"{self.id}[{label}]",
@@ -89,17 +97,17 @@ class Question:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The survey's own texts that respondents choose from; none where the page has words or a field for it."""
+        """The survey's own texts that respondents choose from; none if the page has its own words or a field."""
         return TYPES[self.type].options(self.settings)
 
     @property
     def exclusive(self) -> tuple[str, ...]:
-        """The options of a multiple choice that go with no other one, `none` among them."""
+        """The options of a multiple choice that exclude all others, `none` among them."""
         return TYPES[self.type].exclusive(self.settings)
 
     @property
     def none(self) -> str | None:
-        """The option of a multiple choice that is chosen where no other applies, if there is one."""
+        """The option of a multiple choice for respondents to whom no other applies, if there is one."""
         option: str | None = self.settings.get("none")
         return option
 
@@ -110,12 +118,12 @@ class Question:
 
     @property
     def rounds(self) -> bool:
-        """Whether an answer may stand between two categories, and is rounded to one of them at random."""
+        """Whether an answer may be between two categories, and is rounded to one of them at random."""
         return TYPES[self.type].rounds(self.settings)
 
     @property
     def recorded(self) -> tuple[str, ...]:
-        """What a report can name, one for each of its bits: the categories, or the outputs of a number that goes through a window."""
+        """Names of a report's bits: the categories, or the outputs of a number's window."""
         if not isinstance(self.channel, Window):
             return self.categories
         alone = self.channel.outputs - self.channel.apart
@@ -123,7 +131,7 @@ class Question:
 
     @property
     def shared(self) -> tuple[str, ...]:
-        """The categories of which there are shares: of a number through a window only "no answer", where that can be given."""
+        """The categories with estimated shares: for a number through a window only "no answer", if that is possible."""
         return self.categories[self.channel.levels :] if isinstance(self.channel, Window) else self.categories
 
     @property
@@ -133,11 +141,11 @@ class Question:
 
     @property
     def scores(self) -> tuple[float, ...] | None:
-        """A number for each category, the one for no answer left out, where means have a meaning; else None."""
+        """A number for each category except no answer, if means are defined; otherwise None."""
         return TYPES[self.type].scores(self.settings)
 
     def to_dict(self) -> dict[str, Any]:
-        """The question as a survey file would say it, its epsilon as a number."""
+        """Returns the question as a survey file would write it, its epsilon as a number."""
         optional: dict[str, Any] = {} if self.required else {"required": False}
         if self.show_if:
             optional["show_if"] = self.show_if.to_dict()
@@ -149,7 +157,7 @@ class Question:
 
 
 def blocks_of(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
-    """What is drawn together where a survey asks a sample: a question and those shown after answers to it, by number."""
+    """Returns the blocks that are drawn together if a survey asks a sample: a question and its dependent ones, by number."""
     block = block_numbers([(q.id, [one.question for one in q.show_if.conditions] if q.show_if else []) for q in questions])
     members: list[list[int]] = [[] for _ in range(max(block) + 1)]
     for i, number in enumerate(block):
@@ -158,7 +166,7 @@ def blocks_of(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
 
 
 def block_numbers(questions: Sequence[tuple[Any, Sequence[Any]]]) -> list[int]:
-    """The number of each question's block, from the (id, ids of the questions that it depends on) of each.
+    """Returns the number of each question's block, from each question's id and the ids that it depends on.
 
     A question that depends on several joins their blocks to one. Blocks are numbered in the order of their first questions.
     """
@@ -169,19 +177,19 @@ def block_numbers(questions: Sequence[tuple[Any, Sequence[Any]]]) -> list[int]:
             first[i] = i = first[first[i]]
         return i
 
-    known: dict[str, int] = {}
-    for i, (name, asked) in enumerate(questions):
-        for earlier in asked:
-            if isinstance(earlier, str) and earlier in known:
-                low, high = sorted((root(known[earlier]), root(i)))
+    indexes: dict[str, int] = {}
+    for i, (name, dependencies) in enumerate(questions):
+        for earlier in dependencies:
+            if isinstance(earlier, str) and earlier in indexes:
+                low, high = sorted((root(indexes[earlier]), root(i)))
                 first[high] = low
         if isinstance(name, str):
-            known.setdefault(name, i)
+            indexes.setdefault(name, i)
     roots = [root(i) for i in range(len(questions))]
     number = {place: count for count, place in enumerate(dict.fromkeys(roots))}
     return [number[place] for place in roots]
 
 
 def dependence(source: Any) -> tuple[Any, list[str]]:
-    """The id of a question in a survey file, and those of the questions that its show_if names; right or wrong."""
+    """Returns the id of a question in a survey file, and the ids that its show_if names, valid or not."""
     return (source.get("id"), named(source.get("show_if"))) if isinstance(source, Mapping) else (None, [])

@@ -1,4 +1,4 @@
-"""Questions that nobody is ever shown, for no answers meet their conditions: their parts of epsilon are spent for nothing."""
+"""Unreachable questions: no answers meet their conditions, so their parts of epsilon are wasted."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from deniable.survey.question import Question
 MOST = 2_000  # ways to answer that are tried for one question: of one that depends on more, nothing is said
 
 Chosen = Mapping[str, frozenset[str]]
-"""The options chosen of each question, none of one that is hidden."""
+"""The chosen options of each question, none if it is hidden."""
 
 
 def never_shown(questions: Sequence[Question]) -> Iterator[str]:
-    """A sentence for each question that is never shown. Every way to answer those that it depends on is tried, in any number of steps."""
+    """Yields a sentence for each question that is never shown, by trying every way to answer those it depends on."""
     by_id = {question.id: question for question in questions}
     for question in questions:
         if question.show_if and not _can_be_shown(question.show_if, by_id):
@@ -34,7 +34,7 @@ def _can_be_shown(show_if: ShowIf, by_id: Mapping[str, Question]) -> bool:
 
 
 def _named(show_if: ShowIf, by_id: Mapping[str, Question]) -> dict[str, set[str]]:
-    """The options that a condition names, by their questions, with those that these depend on."""
+    """Returns the options that a condition names, by question, including the conditions of these questions."""
     named: dict[str, set[str]] = {}
     waiting = [show_if]
     while waiting:
@@ -47,7 +47,7 @@ def _named(show_if: ShowIf, by_id: Mapping[str, Question]) -> dict[str, set[str]
 
 
 def _ways(question: Question, options: Sequence[str]) -> Iterator[frozenset[str]]:
-    """What can be chosen of these options: one at most, or any number of a multiple choice's."""
+    """Yields the possible choices among these options: one at most, or any number of a multiple choice's."""
     most = len(options) if question.labels else 1
     for size in range(most + 1):
         yield from map(frozenset, itertools.combinations(options, size))

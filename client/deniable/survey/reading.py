@@ -1,4 +1,4 @@
-"""What reading any part of a survey's document needs: its mistakes with their places, and the rules that many parts share."""
+"""Validation context of a survey's parser: mistakes with their places, and the rules shared by many parts."""
 
 from __future__ import annotations
 
@@ -13,49 +13,50 @@ from deniable.survey.document import Document
 from deniable.survey.types.base import number, printable
 
 LENGTHS = {"title": 200, "about": 5000} | dict.fromkeys(("contact", "ethics", "thanks", "closed", "text", "help", "note"), 1000)
-"""The characters that each text of a survey may have."""
+"""Most characters of each text of a survey."""
 
 MAX_PROBLEMS = 1000  # a hostile definition can have any number, and each takes time
 
 
 @dataclass
 class Reading:
-    """A document while it is read. problems: what is wrong with it so far, for it is read on after each mistake."""
+    """A document while it is validated. problems: the mistakes so far, since reading continues after each."""
 
     source: Document
     problems: list[Problem] = field(default_factory=list)
 
     def refuse(self, where: str, message: str) -> None:
-        """Notes a mistake. Raises SurveyError at one too many."""
+        """Records a mistake. Raises SurveyError at one too many."""
         self.problems.append(Problem(where, message, self.line(where)))
         if len(self.problems) == MAX_PROBLEMS:
             raise SurveyError([*self.problems, Problem("file", "has too many mistakes; the rest was not looked at")])
 
     def line(self, where: str) -> int | None:
-        """The line of the nearest value that has one: a missing key is reported where it is missing."""
+        """Returns the line of the nearest value that has one, such as the parent of a missing key."""
         while where and where not in self.source.lines:
             where = where[: max(where.rfind("."), where.rfind("["), 0)]
         return self.source.lines.get(where)
 
     def keys(self, mapping: Mapping[str, Any], where: str, required: Sequence[str], optional: Sequence[str]) -> None:
-        """Refuses keys that are not known, and tells of required ones that are missing."""
-        known = [*required, *optional]
+        """Refuses unknown keys, and reports required ones that are missing."""
+        allowed = [*required, *optional]
         for key in mapping:
-            if key not in known:
-                near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.5)
-                hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
+            if key not in allowed:
+                near = difflib.get_close_matches(str(key), allowed, n=1, cutoff=0.5)
+                hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(allowed)}"
                 self.refuse(join(where, str(key)), f"is not a known key; {hint}")
         for key in required:
             if key not in mapping:
                 self.refuse(join(where, key), "is missing")
 
     def identifier(self, mapping: Mapping[str, Any], where: str, pattern: re.Pattern[str], rule: str) -> None:
+        """Refuses an id that does not match a pattern."""
         value = mapping.get("id")
         if "id" in mapping and not (isinstance(value, str) and pattern.fullmatch(value)):
             self.refuse(where, f"must be {rule}, got {shown(value)}")
 
     def text(self, mapping: Mapping[str, Any], where: str, key: str) -> None:
-        """Refuses what is no text of LENGTHS[key] characters at most; a key that is left out is none."""
+        """Refuses a value that is not text, or longer than LENGTHS[key] characters; a missing key is allowed."""
         if key not in mapping:
             return
         value, here = mapping[key], join(where, key)
@@ -69,25 +70,25 @@ class Reading:
             self.refuse(here, "must not contain control characters")
 
     def flag(self, source: Mapping[str, Any], where: str, otherwise: bool) -> bool:
-        """A true or false, whose key is the last part of `where`; `otherwise` if it is left out."""
-        written = source.get(where.rpartition(".")[2], otherwise)
-        if written not in (True, False, "true", "false") or isinstance(written, int | float) != isinstance(written, bool):
-            self.refuse(where, f"must be true or false, got {shown(written)}")
-        return written not in (False, "false")
+        """Returns a true or false, by the key at the end of `where`; `otherwise` if it is left out."""
+        value = source.get(where.rpartition(".")[2], otherwise)
+        if value not in (True, False, "true", "false") or isinstance(value, int | float) != isinstance(value, bool):
+            self.refuse(where, f"must be true or false, got {shown(value)}")
+        return value not in (False, "false")
 
 
 def whole(written: Any) -> int | None:
-    """A whole number as a survey file has it; None where it is none."""
+    """Returns a whole number of a survey file; None for anything else."""
     value = number(written)
     return int(value) if value is not None and value.is_integer() else None
 
 
 def join(where: str, key: str) -> str:
-    """The place of a key in what stands at `where`."""
+    """Returns the place of a key below `where`."""
     return f"{where}.{key}" if where else key
 
 
 def shown(value: Any) -> str:
-    """A value of a survey file, short enough for a message."""
+    """Returns a value of a survey file, short enough for a message."""
     text = repr(value) if isinstance(value, str | int | float | bool) else type(value).__name__
     return text if len(text) <= 60 else text[:57] + "…'"

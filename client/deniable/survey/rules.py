@@ -1,4 +1,4 @@
-"""The rule that an answer must follow, in words for messages."""
+"""Rules of answers, in words for messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Encodable(Protocol):
 
 
 def allowed(question: Encodable) -> str:
-    """What may be answered, for a message: a range, or the categories, the first few of many."""
+    """Returns the valid answers, for a message: a range, or the categories, the first few of many."""
     if wording := TYPES[question.type].wording(question.settings):
         return wording
     shown = ", ".join(question.categories[:8])

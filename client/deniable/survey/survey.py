@@ -1,9 +1,8 @@
-"""A survey: parsed once, everything validated, all mistakes reported together.
+"""Survey and its definition in canonical JSON: parsed once, everything validated, all mistakes reported together.
 
-The definition that clients receive is the survey in canonical JSON (RFC 8785) with each question's
-categories, declared epsilon, k, d and keep_threshold. It is a function of what the researcher wrote,
-so a client that has parsed a definition writes it again and compares: whatever differs by a bit from
-what its declared epsilon implies is refused.
+The definition that clients receive is the survey in canonical JSON (RFC 8785) with each question's categories, declared epsilon, k, d
+and keep_threshold. It is a function of the survey file, so a client that has parsed a definition writes it again and compares: any bit
+that differs from the declared epsilons' implication is refused.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 _COMPUTED = ("categories", "k", "d", "outputs", "keep_threshold")
 MAX_DEFINITION = 1 << 20
-"""The bytes of the longest definition: clients read no more."""
+"""Bytes of the longest definition that clients read."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ class Survey:
 
     @cached_property
     def record(self) -> Layout:
-        """Where the items are in a record."""
+        """Layout of a record."""
         return Layout.of(self.questions, masked=self.ask is not None)
 
     @property
@@ -156,7 +155,7 @@ class Survey:
 
     @cached_property
     def definition(self) -> bytes:
-        """What clients receive and hash: canonical JSON (RFC 8785), UTF-8."""
+        """The bytes that clients receive and hash: canonical JSON (RFC 8785), UTF-8."""
         computed = [{"categories": list(q.categories), **q.channel.published} for q in self.questions]
         source = self.to_dict()
         return rfc8785.dumps({**source, "questions": [q | more for q, more in zip(source["questions"], computed, strict=True)]})
@@ -191,32 +190,32 @@ class Survey:
         return negotiate(wanted, self.languages) or self.language
 
     def text_in(self, language: str, key: str) -> tuple[str, str]:
-        """One of TEXTS, such as the title, for a reader of `language`, and the language that it is in: the survey's own, for want of it."""
+        """Returns one of TEXTS, such as the title, for a reader of `language`, and its language: the survey's own if untranslated."""
         tag, texts = self._translation(language)
         return (texts[key], tag) if key in texts else (getattr(self, key), self.language)
 
     def question_in(self, language: str, question: Question, key: str = "text") -> tuple[str, str]:
-        """A question's text for a reader of `language`, or its help, and the language that it is in."""
+        """Returns a question's text for a reader of `language`, or its help, and the text's language."""
         own, tag = self._words(language, question)
         return (own[key], tag) if key in own else (getattr(question, key), self.language)
 
     def options_in(self, language: str, question: Question) -> tuple[Sequence[str], str]:
-        """The texts to choose from, for a reader of `language`, and the language that they are in; none where the page has its own."""
+        """Returns the texts to choose from, for a reader of `language`, and their language; none if the page has its own."""
         own, tag = self._words(language, question)
         return (own["options"], tag) if "options" in own else (question.options, self.language)
 
     def section_in(self, language: str, question: Question, key: str) -> tuple[str, str]:
-        """The title or the note of the section that begins with a question, for a reader of `language`, and the language that it is in."""
+        """Returns the title or the note of the section that begins with a question, for a reader of `language`, and its language."""
         own, tag = self._words(language, question)
-        told = own.get("section", {})
-        return (told[key], tag) if key in told else (getattr(question.section, key), self.language)
+        section = own.get("section", {})
+        return (section[key], tag) if key in section else (getattr(question.section, key), self.language)
 
     def _words(self, language: str, question: Question) -> tuple[Mapping[str, Any], str]:
         tag, texts = self._translation(language)
         return texts.get("questions", {}).get(question.id, {}), tag
 
     def _translation(self, language: str) -> tuple[str, Mapping[str, Any]]:
-        """The tag and texts for a language: itself, or a relative (de for de-AT); none where the survey is in it. Twin: `words.mjs`."""
+        """Returns the tag and texts for a language: itself, or a relative (de for de-AT), if any. Twin: `words.mjs`."""
         if language in self.translations:
             return language, self.translations[language]
         family = language.split("-")[0]
@@ -226,20 +225,20 @@ class Survey:
     @property
     def untranslated(self) -> tuple[tuple[str, str], ...]:
         """(language, place) for each text that a language of the survey lacks."""
-        found = []
+        gaps = []
         for language, texts in self.translations.items():
-            found += [(language, key) for key in TEXTS if getattr(self, key) and key not in texts]
+            gaps += [(language, key) for key in TEXTS if getattr(self, key) and key not in texts]
             for question in self.questions:
                 own = texts.get("questions", {}).get(question.id, {})
                 here = f"questions.{question.id}"
                 wanted = ["text", *(["options"] if question.options else []), *(["help"] if question.help else [])]
-                found += [(language, f"{here}.{key}") for key in wanted if key not in own]
+                gaps += [(language, f"{here}.{key}") for key in wanted if key not in own]
                 section = question.section.to_dict() if question.section else {}
-                found += [(language, f"{here}.section.{key}") for key in section if key not in own.get("section", {})]
-        return tuple(found)
+                gaps += [(language, f"{here}.section.{key}") for key in section if key not in own.get("section", {})]
+        return tuple(gaps)
 
     def to_dict(self) -> dict[str, Any]:
-        """The survey as a survey file would say it."""
+        """Returns the survey as a survey file would write it."""
         return {
             "deniable": FORMAT,
             "id": self.id,

@@ -19,15 +19,19 @@ SLACK = 1e-12  # a cap of `ln 9` must admit two questions of `ln 3`, whose doubl
 
 
 def within(epsilon: float, cap: float) -> bool:
-    """Whether a sum of doubles is at most a cap."""
+    """Returns whether a sum of doubles is at most a cap."""
     return epsilon <= cap * (1 + SLACK)
 
 
 def parts(weights: Sequence[Fraction], block: Sequence[int], ask: int | None) -> list[Fraction]:
-    """What part of a survey's epsilon each question takes: its weight, of the largest sum of weights that one record can hold.
+    """Returns each question's part of a survey's epsilon: its weight, divided by the largest sum of weights in one record.
 
-    A hidden question counts, for it is sent as a randomized "no answer". block: the number of each question's block, from 0 on.
-    ask: how many blocks are drawn, or None where everybody is asked everything.
+    A hidden question counts, for it is sent as a randomized "no answer".
+
+    Args:
+        weights: The weight of each question.
+        block: The number of each question's block, from 0.
+        ask: How many blocks are drawn, or None if everyone is asked everything.
     """
     sums = [Fraction(0)] * (max(block, default=-1) + 1)
     for weight, number in zip(weights, block, strict=True):
@@ -37,7 +41,7 @@ def parts(weights: Sequence[Fraction], block: Sequence[int], ask: int | None) ->
 
 
 def total_epsilon(questions: Sequence[Question], ask: int | None) -> float:
-    """The total as a double, for display and for sums over surveys."""
+    """Returns the total as a double, for display and for sums over surveys."""
     if ask is None:
         return math.fsum(question.epsilon for question in questions)
     blocks = sorted(math.fsum(questions[i].epsilon for i in block) for block in blocks_of(questions))
@@ -45,18 +49,18 @@ def total_epsilon(questions: Sequence[Question], ask: int | None) -> float:
 
 
 def exceeds(questions: Sequence[Question], ask: int | None, cap: float) -> bool:
-    """Whether the total is above `cap`, decided exactly: the odds that the thresholds give, against e^cap. Twin: `randomize.mjs`."""
+    """Returns whether the total is above `cap`, exactly: the odds of the thresholds, against e^cap. Twin: `randomize.mjs`."""
     own, other = _largest(questions, ask)
     return own << SCALE > other * exp_below(cap)
 
 
 def odds_of_all(questions: Sequence[Question], ask: int | None) -> Fraction:
-    """e^total, exactly: the largest ratio of the chances of one whole record under two answers. Twin: `oddsOfAll` in `randomize.mjs`."""
+    """Returns the exact e^total: the largest ratio of one whole record's chances under two answers. Twin: `randomize.mjs`."""
     return Fraction(*_largest(questions, ask))
 
 
 def _largest(questions: Sequence[Question], ask: int | None) -> tuple[int, int]:
-    """The odds of the record that gives away most, as `_odds` has them."""
+    """Returns the odds of the record with the largest loss, as `_odds` does."""
     if ask is None:
         return _odds(questions)
     drawn = sorted((_odds([questions[i] for i in block]) for block in blocks_of(questions)), key=lambda pair: Fraction(*pair))[-ask:]
@@ -64,6 +68,6 @@ def _largest(questions: Sequence[Question], ask: int | None) -> tuple[int, int]:
 
 
 def _odds(questions: Sequence[Question]) -> tuple[int, int]:
-    """The largest ratio of the chances of one report under two answers, as a numerator and a denominator with common factors left in."""
+    """Returns the largest ratio of one report's chances under two answers, as a numerator and a denominator with common factors."""
     pairs = [item.channel.likelihoods for question in questions for item in question.items]
     return math.prod(own for own, _ in pairs), math.prod(other for _, other in pairs)

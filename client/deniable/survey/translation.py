@@ -1,7 +1,7 @@
-"""A survey's own texts in further languages: what must hold for them, what is missing, what a respondent reads.
+"""Translation of a survey's own texts: their rules, gaps, and the language that a respondent reads.
 
-`translations` maps a language to the texts of the survey in it, under the keys that they have in the survey; what is
-left out is shown in the survey's own language.
+`translations` maps a language to the survey's texts in it, under their keys in the survey; a missing text is shown in the survey's own
+language.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def option_problems(question: Question, options: Any) -> Iterator[tuple[str, str
 
 
 def language_problem(language: Any) -> str | None:
-    """The rule that the name of a language breaks, if any."""
+    """Returns the rule that a language's tag breaks, if any."""
     if isinstance(language, str) and LANGUAGE.fullmatch(language):
         return None
     return "must be a language tag such as en, de or pt-BR"
 
 
 def plain(value: Any) -> Any:
-    """Translations, or any part of them, as plain objects, as a definition has them."""
+    """Returns translations, or any part of them, as plain objects, as a definition has them."""
     return {key: plain(own) for key, own in value.items()} if isinstance(value, Mapping) else value

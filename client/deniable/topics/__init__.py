@@ -1,6 +1,6 @@
-"""Surveys to begin with: a file for each of a dozen topics that people would rather not be asked about.
+"""Sample surveys: a file for each of a dozen sensitive topics.
 
-Each is valid as it is, tells every share within ten points either way at its number of people, and leaves its author to say who asks.
+Each is valid as it is, estimates every share within ten points at its number of people, and leaves its author to say who asks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True)
 class Topic:
-    """A survey to begin with. people: how many have to answer for it."""
+    """A sample survey. people: how many have to answer for it."""
 
     name: str
     title: str

@@ -220,7 +220,7 @@ class _Verification:
             self.find("differs", self.data, str(error))
             return None, "no definition that clients accept"
         if survey.id != self.link.survey:
-            self.find("differs", self.data, f"must be the definition of {self.link.survey}, got that of {survey.id}")
+            self.find("differs", self.data, f"must be the definition of {self.link.survey}, got survey {survey.id}")
         if self.link.digest not in (None, survey.digest):
             self.find("differs", self.data, f"must have the digest that the link says, {self.link.digest}, got {survey.digest}")
         pinned = "as the link says" if self.link.digest else "the link names none to compare it with"

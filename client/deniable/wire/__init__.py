@@ -1,1 +1,1 @@
-"""What travels and is stored: perturbed records, their submissions and tallies, links and codes. No answer."""
+"""Wire format: perturbed records, submissions, tallies, links and codes. No answer is in them."""

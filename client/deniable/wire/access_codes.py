@@ -1,9 +1,8 @@
-"""Secret codes that people write down: to withdraw a submission, and to take part in a survey by invitation.
+"""Withdrawal codes and invitation codes: secrets that people write down.
 
-A code is 15 random bytes. As text it is 28 characters of Crockford's base32 in groups of four: 24 for the bytes, and 4 of
-their SHA-256 that catch a slip of the pen on the spot, without asking a server. A submission's id is a hash of its
-withdrawal code, so whoever has the database, or the published records, can withdraw nothing. A server keeps a hash of an
-invitation too, never the code.
+A code is 15 random bytes. As text it is 28 characters of Crockford's base32 in groups of four: 24 for the bytes, and 4 of their SHA-256
+as a check against typing errors. A submission's id is a hash of its withdrawal code, so neither the database nor the published records
+let anyone withdraw. A server keeps only a hash of an invitation too.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ _ALIKE = str.maketrans("OIL", "011")
 _SPACE = re.compile(r"[\s\-\u2010-\u2015]+")
 
 
-def written(secret: bytes) -> str:
-    """A code as people read it: 4TRV-8HZ0-…, seven groups of four. Raises ValueError for another length than 15 bytes."""
+def format_code(secret: bytes) -> str:
+    """Returns a code as people read it: 4TRV-8HZ0-…, seven groups of four. Raises ValueError unless it has 15 bytes."""
     if len(secret) != SECRET_BYTES:
         raise ValueError(f"a code must have {SECRET_BYTES} bytes, got {len(secret)}")
     text = _base32(secret, 24) + _base32(hashlib.sha256(secret).digest(), 4)
@@ -28,29 +27,30 @@ def written(secret: bytes) -> str:
 
 
 def read(text: Any) -> bytes:
-    """The bytes of a code as somebody typed it: in any case, with or without hyphens, O for 0 and I or L for 1.
+    """Returns the bytes of a typed code: in any case, with or without hyphens, O for 0 and I or L for 1.
 
-    Raises ValueError, which does not quote it.
+    Raises:
+        ValueError: It is mistyped. The message does not quote it.
     """
     plain = _SPACE.sub("", text).upper().translate(_ALIKE) if isinstance(text, str) else ""
     if len(plain) == 28 and set(plain) <= set(_ALPHABET):
         secret = sum(_ALPHABET.index(c) << 5 * (23 - place) for place, c in enumerate(plain[:24])).to_bytes(SECRET_BYTES, "big")
-        if written(secret).replace("-", "") == plain:
+        if format_code(secret).replace("-", "") == plain:
             return secret
     raise ValueError("the code must be 28 letters and digits, as it was shown; something in it was mistyped")
 
 
 def submission_id(secret: bytes) -> bytes:
-    """The id of the submission that this withdrawal code erases, 16 bytes."""
+    """Returns the id of the submission that a withdrawal code erases, 16 bytes."""
     return hashlib.sha256(b"deniable submission\n" + secret).digest()[:ID_BYTES]
 
 
 def invitation_hash(survey_id: str, secret: bytes) -> bytes:
-    """What a server keeps of an invitation to a survey, 32 bytes."""
+    """Returns the hash of an invitation to a survey that a server stores, 32 bytes."""
     return hashlib.sha256(f"deniable invitation\n{survey_id}\n".encode() + secret).digest()
 
 
 def _base32(raw: bytes, length: int) -> str:
-    """The first `length` characters, five bits each, the most significant first."""
+    """Returns the first `length` characters, five bits each, the most significant first."""
     bits = int.from_bytes(raw, "big") >> (8 * len(raw) - 5 * length)
     return "".join(_ALPHABET[bits >> 5 * (length - 1 - place) & 31] for place in range(length))

@@ -1,4 +1,4 @@
-"""A respondent's link: where the survey is, and in its fragment, which no server sees, what the page or the client must know."""
+"""Respondent's link: the address of a survey, with parameters for the page or client in its fragment, which no server sees."""
 
 from __future__ import annotations
 
@@ -16,14 +16,19 @@ _PAGES = re.compile(r"/(s|manage|api)(?=/|$)")
 _KEYS = ("digest", "group", "code")
 _PORTS = {"http": 80, "https": 443}
 _SECRET = re.compile(r"[#?]|%23|%3f", re.IGNORECASE)
-"""What comes behind these may be a code."""
+"""Text after these may be a code."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """url: of the server, empty where it is not known. survey: the id. digest: of the definition. group: a public label.
+    """A link to a survey. `str` writes it, and `parse` reads it.
 
-    code: an invitation, as it is written. `str` writes the link, and `parse` reads it.
+    Attributes:
+        url: The server's address, empty if unknown.
+        survey: The survey's id.
+        digest: The digest of its definition.
+        group: A public label.
+        code: An invitation, as written.
     """
 
     url: str
@@ -38,30 +43,33 @@ class Link:
 
     @classmethod
     def parse(cls, link: str) -> Self:
-        """Reads `https://host/s/<survey id>#digest=…&group=…&code=…`: parts in any order, percent-encoded, each may be left out.
+        """Reads `https://host/s/<survey id>#digest=…&group=…&code=…`: parts in any order, percent-encoded, each optional.
 
-        Raises ValueError, which quotes no code and no password. Where one of the parts stands behind ?, it says where it belongs.
+        Raises:
+            ValueError: It is not such a link. The message quotes no code and no password, and says where a part after ? belongs.
         """
         parts = _of_a_server(link, "link must have no name or password in it")
-        found = _PATH.fullmatch(parts.path) if parts else None
-        if not parts or not found or not SURVEY_ID.fullmatch(found[2]):
+        match = _PATH.fullmatch(parts.path) if parts else None
+        if not parts or not match or not SURVEY_ID.fullmatch(match[2]):
             raise ValueError(f"link must look like https://host/s/<survey id>#digest=<digest>, got {_quotable(link)!r}")
         _refuse_before_the_fragment(parts.query)
-        server = server_address(f"{parts.scheme}://{parts.netloc}{found[1]}")
-        return cls(server, found[2], **_fragment(parts.fragment))
+        server = server_address(f"{parts.scheme}://{parts.netloc}{match[1]}")
+        return cls(server, match[2], **_fragment(parts.fragment))
 
 
 def server_address(url: str) -> str:
-    """One spelling for all that lead to one server, since what was sent is remembered by it: the host in lower case, no port that goes
-    without saying, no slash at the end.
+    """Returns one spelling of a server's address, under which its submissions are remembered.
 
-    Raises ValueError for what is no such address, or has a name or a password in it, which would travel with every submission.
+    The host is in lower case; a default port and a slash at the end are removed.
+
+    Raises:
+        ValueError: It is not such an address, or contains a name or a password, which would travel with every submission.
     """
     parts = _of_a_server(url, "url must have no name or password in it; give them as auth=")
     if parts and (page := _PAGES.search(parts.path)):
         server = f"{parts.scheme}://{parts.netloc}{parts.path[: page.start()]}"
         hint = "SurveyClient.from_link takes it" if page[1] == "s" else f"the server's own is {server}"
-        kind = "a respondent's link" if page[1] == "s" else "that of one of its pages"
+        kind = "a respondent's link" if page[1] == "s" else "the address of a page"
         raise ValueError(f"url must be the address of a server alone, got {kind}: {hint}")
     if not parts or parts.query or parts.fragment:
         raise ValueError(f"url must be the address of a server, such as https://example.org, got {_quotable(url)!r}")
@@ -71,13 +79,13 @@ def server_address(url: str) -> str:
 
 
 def _of_a_server(address: Any, personal: str) -> SplitResult | None:
-    """The parts of an address that a server can have; None for any other. Raises ValueError in these words for one with a name in it."""
+    """Returns the parts of a server's address; None for anything else. Raises ValueError with the message `personal` if it has a name."""
     if not isinstance(address, str):
         return None
     try:
         parts = urlsplit(address)
         usable = parts.scheme in _PORTS and parts.hostname and (parts.username is not None or parts.port != 0)
-    except ValueError:  # a port that is no number, say
+    except ValueError:  # such as an invalid port
         return None
     if parts.username is not None:
         raise ValueError(personal)
@@ -85,17 +93,17 @@ def _of_a_server(address: Any, personal: str) -> SplitResult | None:
 
 
 def _quotable(address: Any) -> str:
-    """Without what may be a code or a password, in whatever way it is written wrongly."""
+    """Returns an address without anything that may be a code or a password, however it was mistyped."""
     text = address if isinstance(address, str) else type(address).__name__
     return _SECRET.split(re.sub(r"(?s).*@", "…@", text))[0]
 
 
 def _refuse_before_the_fragment(query: str) -> None:
-    """A digest that the server is shown pins nothing: it could serve what fits. A code is nobody else's business."""
+    """Refuses parts after ?, which the server sees: a digest there pins nothing, and a code is secret. Raises ValueError."""
     named = {name.strip().lower() for name, _ in parse_qsl(query, keep_blank_values=True)}
     if misplaced := [key for key in _KEYS if key in named]:
         are = " and ".join(misplaced)
-        raise ValueError(f"the link's {are} must stand behind #, which no server sees, and not behind ?: …/s/<survey id>#{misplaced[0]}=…")
+        raise ValueError(f"the link's {are} must come after #, which no server sees, and not after ?: …/s/<survey id>#{misplaced[0]}=…")
 
 
 def _fragment(text: str) -> dict[str, str]:
@@ -110,7 +118,7 @@ def _fragment(text: str) -> dict[str, str]:
     if "digest" in values and not DIGEST.fullmatch(values["digest"]):
         raise ValueError(f"the link's digest must be 64 lower-case hexadecimal digits, got {values['digest']!r}")
     if "code" in values:
-        values["code"] = access_codes.written(_code(values["code"]))
+        values["code"] = access_codes.format_code(_code(values["code"]))
     return values
 
 

@@ -1,6 +1,6 @@
-"""Records are written question by question: each question's stored bits go to their place in all records at once.
+"""Packing of records, question by question: stored bits are written to all records at once.
 
-`record.py` says what a record is, and reads it; what is written here is what its `pack` writes, without a table of single bits between.
+`record.py` defines and reads records; these have the same bytes as `record.pack` writes, without a table of single bits.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ from numpy.typing import NDArray
 from deniable.survey.layout import Field, Layout
 
 
-class Records:
-    """n records of a layout, all bits 0 until they are put there.
+class RecordArray:
+    """n records of a layout, all bits 0 at first.
 
-    asked: shape (n, questions), which questions each respondent was asked, where the survey asks a sample; it begins each record.
+    Attributes:
+        asked: Shape (n, questions), which questions each respondent was asked, if the survey asks a sample; it begins each record.
     """
 
     def __init__(self, layout: Layout, n: int, asked: NDArray[np.bool_] | None = None) -> None:
         self._octets = np.zeros((layout.bytes, n), dtype=np.uint8)
-        self._asked = asked
+        self._mask = asked
         if asked is not None:
             self._put_bits(0, asked)
 
     def put(self, field: Field, stored: NDArray[Any]) -> None:
-        """A question's stored bits: a number for each record, the first bit highest, or bool of shape (n, stored bits)."""
-        if field.mask is not None and self._asked is not None:
-            asked = self._asked[:, field.mask]
-            stored = stored * (asked if stored.ndim == 1 else asked[:, None])
+        """Writes a question's stored bits: a number for each record, the first bit highest, or bool of shape (n, stored bits)."""
+        if field.mask is not None and self._mask is not None:
+            shown = self._mask[:, field.mask]
+            stored = stored * (shown if stored.ndim == 1 else shown[:, None])
         if stored.ndim == 1:
             self._put_number(field.bits.start, field.bits.stop, stored)
         else:
@@ -38,7 +39,7 @@ class Records:
 
     @property
     def octets(self) -> NDArray[np.uint8]:
-        """Shape (n, bytes of a record)."""
+        """The records' bytes, shape (n, bytes of a record)."""
         return self._octets.T
 
     def _put_number(self, start: int, stop: int, number: NDArray[np.unsignedinteger[Any]]) -> None:
@@ -47,18 +48,18 @@ class Records:
             if below > 0:
                 part = (number >> number.dtype.type(below)).astype(np.uint8)
             else:
-                part = number.astype(np.uint8, copy=False) * np.uint8(1 << -below)  # not <<, which numpy does one by one
+                part = number.astype(np.uint8, copy=False) * np.uint8(1 << -below)  # not <<, which numpy does not vectorize
             self._octets[octet] |= part
 
     def _put_bits(self, start: int, bits: NDArray[np.bool_]) -> None:
-        """The first of these octets may have bits of the question before."""
+        """Writes bits; the first byte may already have bits of the question before."""
         led = np.concatenate([np.zeros((len(bits), start % 8), dtype=np.bool_), bits], axis=1)
         octets = np.packbits(led, axis=1).T
         self._octets[start // 8 : start // 8 + len(octets)] |= octets
 
 
-def shuffled(parts: Sequence[Records], order: NDArray[np.int64]) -> bytes:
-    """All records of some parts back to back, in this order."""
+def shuffled(parts: Sequence[RecordArray], order: NDArray[np.int64]) -> bytes:
+    """Returns all records of some parts, concatenated in this order."""
     if not parts:
         return b""
     octets = np.empty((len(order), parts[0].octets.shape[1]), dtype=np.uint8)

@@ -1,8 +1,8 @@
-"""Bits of many records, counted without a byte for each: many of them in every step of the processor, as whole numbers.
+"""Bit counting of packed records, many records at each step of the processor.
 
-One bit alone is counted by fields that grow: words of 64 bits are added up where their fields cannot overflow, then each field becomes two.
-Two bits together are counted by planes, one for each stored bit, in which every record has one bit (`np.bitwise_count`); of a few hundred
-records a matrix product counts pairs sooner.
+Single bits are counted in growing fields: 64-bit words are added up as long as their fields cannot overflow, then each field is split in
+two. Pairs of bits are counted in bit planes, one for each stored bit, in which every record has one bit (`np.bitwise_count`); for a few
+hundred records a matrix product is faster.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 FEW = 2048  # records up to which a product is faster; below 2^24, to where float32 counts exactly
-_CHUNK_BITS = 1 << 25  # of records that are turned into planes together, so that these stay near the processor
-_MOST = (1 << 16) - 64  # records of them: no count of theirs needs more than 16 bits
-_TILE = 1 << 15  # words of 64 records that are held against each other at a time
-_CHUNK_BYTES = 1 << 19  # of records whose bits are counted alone together
+_CHUNK_BITS = 1 << 25  # records that are turned into planes together, so that these stay in the cache
+_MOST = (1 << 16) - 64  # records of a chunk: no count needs more than 16 bits
+_TILE = 1 << 15  # words of 64 records that are combined at a time
+_CHUNK_BYTES = 1 << 19  # records whose single bits are counted together
 
 _FIELDS = ((1, 0x5555555555555555, 3), (2, 0x3333333333333333, 5), (4, 0x0F0F0F0F0F0F0F0F, 17))
 """Fields of 1, 2 and 4 bits: the lower one of each two, and how many may be added up in one that is twice as wide."""
@@ -25,27 +25,27 @@ Words = NDArray[np.uint64]
 
 
 def ones(octets: Octets, bits: int) -> NDArray[np.int64]:
-    """How many records have each of their first `bits` bits set, shape (bits,). octets: packed records, shape (n, bytes of a record)."""
+    """Returns how many packed records, shape (n, bytes of a record), have each of their first `bits` bits set, shape (bits,)."""
     size = octets.shape[1]
-    found = np.zeros((8, size), dtype=np.int64)
+    counts = np.zeros((8, size), dtype=np.int64)
     for chunk in _chunks(octets, max(_DEEP, _CHUNK_BYTES // size)):
-        found += _ones(chunk)
-    return found[::-1].T.ravel()[:bits]
+        counts += _ones(chunk)
+    return counts[::-1].T.ravel()[:bits]
 
 
 def pairs(octets: Octets, bits: int) -> NDArray[np.int64]:
-    """How many records have both of two bits set, shape (bits, bits); on the diagonal one bit alone."""
-    found = np.zeros((bits, bits), dtype=np.int64)
+    """Returns how many records have both of two bits set, shape (bits, bits); on the diagonal, one bit alone."""
+    counts = np.zeros((bits, bits), dtype=np.int64)
     for chunk in _chunks(octets, min(_MOST, _CHUNK_BITS // bits)):
-        found += _product(chunk, bits) if len(chunk) <= FEW else _together(planes(chunk, bits))
-    return found
+        counts += _product(chunk, bits) if len(chunk) <= FEW else _together(planes(chunk, bits))
+    return counts
 
 
 def planes(octets: Octets, bits: int) -> Words:
-    """The planes of packed records, shape (bits, words). Each record is one bit of every plane, the same in all; what fills up is zero.
+    """Returns the bit planes of packed records, shape (bits, words). Each record is the same bit in every plane; padding is zero.
 
-    Eighths of the records trade bits until the first one has everybody's first bit, the second one everybody's second, and so on: the 8 x 8
-    transposition of H. S. Warren, "Hacker's Delight", 2nd ed. (2013), section 7-3, with whole arrays for the bytes of one word.
+    Eighths of the records exchange bits until the first has every record's first bit, the second every second bit, and so on: the 8 x 8
+    transposition of H. S. Warren, "Hacker's Delight", 2nd ed. (2013), section 7-3, with whole arrays in place of the bytes of one word.
     """
     n, size = octets.shape
     words = -(-n // 64)
@@ -70,7 +70,7 @@ def _chunks(octets: Octets, size: int) -> list[Octets]:
 
 
 def _ones(octets: Octets) -> NDArray[np.int64]:
-    """How often each bit of an octet is set, the lowest first, shape (8, bytes of a record)."""
+    """Returns how often each bit of a byte is set, the lowest first, shape (8, bytes of a record)."""
     n, size = octets.shape
     deep = -(-n // _DEEP)
     padded = np.zeros((deep * _DEEP, size), dtype=np.uint8)
@@ -93,24 +93,24 @@ def _product(octets: Octets, bits: int) -> NDArray[np.int64]:
 
 
 def _together(of: Words) -> NDArray[np.int64]:
-    """Each plane with itself and those after it, half way round a ring of all of them; a tile of them at a time."""
+    """Returns counts of each plane with itself and the following ones, half way around a ring of all planes; a tile at a time."""
     bits, words = of.shape
     ring = np.concatenate([of, of[: bits // 2]])
-    found = np.empty((bits // 2 + 1, bits), dtype=np.uint16)
+    common = np.empty((bits // 2 + 1, bits), dtype=np.uint16)
     tile = min(bits, max(1, _TILE // words))
     both, counts = np.empty((tile, words), dtype=np.uint64), np.empty((tile, words), dtype=np.uint8)
     for first in range(0, bits, tile):
         last = min(first + tile, bits)
-        held, count = both[: last - first], counts[: last - first]
+        both_set, count = both[: last - first], counts[: last - first]
         for apart in range(bits // 2 + 1):
-            np.bitwise_and(ring[first:last], ring[first + apart : last + apart], out=held)
-            np.bitwise_count(held, out=count)
-            np.add.reduce(count, axis=1, dtype=np.uint16, out=found[apart, first:last])
-    return _square(found)
+            np.bitwise_and(ring[first:last], ring[first + apart : last + apart], out=both_set)
+            np.bitwise_count(both_set, out=count)
+            np.add.reduce(count, axis=1, dtype=np.uint16, out=common[apart, first:last])
+    return _square(common)
 
 
 def _square(ring: NDArray[np.uint16]) -> NDArray[np.int64]:
-    """From what each bit has in common with the one so many places after it, shape (bits // 2 + 1, bits), to shape (bits, bits)."""
+    """Returns pair counts of shape (bits, bits), from counts of each bit with the one at each distance, shape (bits // 2 + 1, bits)."""
     bits = ring.shape[1]
     places = np.zeros(
         (bits, 2 * bits + 1), dtype=np.uint16

@@ -1,7 +1,7 @@
-"""Whether records are some that a survey's coins can produce: told from their packed bytes, without a byte for each bit.
+"""Validation of packed records: whether a survey's coins can produce them, without unpacking bits.
 
-A few records are read as integers, one each, and their bits counted under the masks of the survey's rules. Many are looked at
-together, a column of bytes at a time. Only the latter says what is wrong; the former is for what nearly always comes: nothing.
+A few records are read as integers, and their bits counted under the masks of the survey's rules. Many are checked together, a column of
+bytes at a time. Only the latter reports what is wrong; the former is the fast path for valid records.
 """
 
 from __future__ import annotations
@@ -16,17 +16,20 @@ from deniable.survey import Survey
 from deniable.survey.layout import Rule
 
 FEW = 16  # records up to which integers are faster
-CHUNK_BYTES = 1 << 20  # of records that are looked at together, so that memory does not grow with their number
+CHUNK_BYTES = 1 << 20  # bytes checked together, so that memory does not grow with the number of records
 
 Columns = NDArray[np.uint8]
 """Byte i of every record, shape (bytes of a record, records)."""
 
 
 def check(survey: Survey, reports: bytes, count: int) -> None:
-    """Refuses records as a whole. Raises SubmissionError that names the rule, and the first record that breaks it.
+    """Checks records as a whole.
 
-    Refused are another length than count records, padding that is set, a mask that cannot be drawn, and bits that the question's coins
-    cannot produce; the rules are looked at in this order.
+    Invalid are another length than count records, padding that is set, an impossible mask, and bits that the question's coins cannot
+    produce; the rules are checked in this order.
+
+    Raises:
+        SubmissionError: A rule is broken. It names the rule, and the first record that breaks it.
     """
     size = survey.record.bytes
     if len(reports) != count * size:
@@ -40,7 +43,7 @@ def check(survey: Survey, reports: bytes, count: int) -> None:
 
 
 def _passes(survey: Survey, record: int) -> bool:
-    """Whether one record is possible."""
+    """Returns whether one record is possible."""
     layout = survey.record
     if record & (1 << 8 * layout.bytes - layout.bits) - 1 or not _can_be_drawn(survey, record):
         return False
@@ -67,7 +70,7 @@ def _can_be_drawn(survey: Survey, record: int) -> bool:
 
 
 def _check_columns(survey: Survey, columns: Columns, first: int) -> None:
-    """The same of many records, of which the first has the number `first`."""
+    """Checks many records, the first with the number `first`, as `_passes` does."""
     layout = survey.record
     spare = layout.bytes * 8 - layout.bits
     _refuse_if(columns[-1] & ((1 << spare) - 1) != 0, first, "padding", f": the last {spare} bits of a record are padding and must be zero")
@@ -80,7 +83,7 @@ def _check_columns(survey: Survey, columns: Columns, first: int) -> None:
 
 
 def _possible(columns: Columns, rule: Rule) -> NDArray[np.bool_]:
-    """The implied bit is set when d - 1 of the stored ones are; nothing is set of what was not asked."""
+    """Returns whether each record is possible: d - 1 or d of the stored bits are set, and none if the question was not asked."""
     ones = _ones(columns, rule.bits)
     possible: NDArray[np.bool_] = (ones == rule.d) | (ones == rule.d - 1)
     if not rule.asked:
@@ -89,16 +92,16 @@ def _possible(columns: Columns, rule: Rule) -> NDArray[np.bool_]:
 
 
 def _ones(columns: Columns, bits: int) -> NDArray[np.uint16]:
-    """How many of these bits each record has, shape (records,)."""
-    found = np.zeros(columns.shape[1], dtype=np.uint16)
+    """Returns how many of these bits each record has, shape (records,)."""
+    counts = np.zeros(columns.shape[1], dtype=np.uint16)
     for number, mask in _masks(bits, len(columns)):
-        found += np.bitwise_count(columns[number] & mask)
-    return found
+        counts += np.bitwise_count(columns[number] & mask)
+    return counts
 
 
-@lru_cache(maxsize=1 << 13)  # of surveys that are asked about now: found anew for each chunk, they would take as long as the counting
+@lru_cache(maxsize=1 << 13)  # of current surveys: computing them for each chunk would take as long as the counting
 def _masks(bits: int, size: int) -> tuple[tuple[int, np.uint8], ...]:
-    """The bytes of a record in which some of these bits are, and the bits there."""
+    """Returns the bytes of a record that have some of these bits, each with the bits in it."""
     return tuple((number, np.uint8(mask)) for number, mask in enumerate(bits.to_bytes(size)) if mask)
 
 

@@ -1,4 +1,4 @@
-"""What goes openly beside the answers: a group, and an invitation."""
+"""Public data beside the answers: a group, and an invitation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from deniable.wire.part import Mode
 
 @dataclass(frozen=True)
 class Public:
-    """One group for all rows or the column that names each row's, and an invitation.
+    """Public data of rows: one group for all of them or the column with each row's group, and an invitation.
 
-    mode: who perturbs the rows. Only the key of a server says that it is an organisation.
+    Attributes:
+        group: The group of all rows.
+        group_column: The column with each row's group.
+        invitation: The invitation code.
+        mode: Who perturbs the rows. Only a server's API key makes the sender an organisation.
     """
 
     group: str | None = None
@@ -24,12 +28,12 @@ class Public:
     mode: Mode = "device"
 
     def check(self, survey: Survey) -> None:
-        """Raises AnswerError, which lists what is wrong."""
+        """Checks the group and the invitation. Raises AnswerError, which lists every problem."""
         if problems := self.problems(survey):
             raise AnswerError("\n".join(problems))
 
     def problems(self, survey: Survey) -> list[str]:
-        """What is wrong. Quotes nothing: it may be an answer in the wrong place."""
+        """Returns every problem. They quote nothing: it may be an answer passed by mistake."""
         if self.group_column is None:
             group = _group_problems(survey, self.group)
         else:
@@ -43,9 +47,9 @@ class Public:
 
 
 def some_of(labels: Sequence[str]) -> str:
-    """What may be chosen, for a message: the first few of many."""
-    shown = ", ".join(labels[:8])
-    return f"one of {shown}" if len(labels) <= 8 else f"one of {shown}, … ({len(labels):,} in all)"
+    """Returns the valid labels for a message: the first few of many."""
+    first = ", ".join(labels[:8])
+    return f"one of {first}" if len(labels) <= 8 else f"one of {first}, … ({len(labels):,} in all)"
 
 
 def _group_problems(survey: Survey, group: str | None) -> list[str]:

@@ -1,9 +1,9 @@
-"""The bits on the wire: fixed-size records, packed and unpacked here and nowhere else.
+"""Record format: fixed-size records of perturbed bits, packed and unpacked here only.
 
-Where a survey asks a sample of its questions, a record begins with a mask, a bit for each question, set if it was asked; all
-bits of the others are zero. Then a record holds the questions in order. A question stores all bits of its report but the last; since
-exactly d of them are set, that one is implied (Yes/no is one bit, the `yes` bit). Bits fill bytes from the most significant one; the
-bits left over in the last byte are zero. A record's length depends on the survey alone: `Survey.layout`.
+If a survey asks a sample of its questions, a record begins with a mask, one bit for each question, set if it was asked; all bits of the
+other questions are zero. Then come the questions in order. A question stores all bits of its report but the last, which follows from the
+others since exactly d are set (yes/no is one bit, the `yes` bit). Bits fill bytes from the most significant one; the rest of the last
+byte is zero. A record's length depends on the survey alone: `Survey.layout`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ from deniable.wire.possible import check
 def pack(survey: Survey, bits: Sequence[NDArray[np.bool_]], asked: NDArray[np.bool_] | None = None) -> bytes:
     """Packs each item's perturbed bits, shape (n, outputs) each and in the survey's order, into n records.
 
-    asked: shape (n, questions), which questions each respondent was asked, where the survey asks a sample.
+    Args:
+        survey: The survey.
+        bits: The bits of each item.
+        asked: Shape (n, questions), which questions each respondent was asked, if the survey asks a sample.
+
+    Raises:
+        ValueError: `asked` is missing, or the survey asks every question.
     """
     if (asked is None) != (survey.ask is None):
         raise ValueError("asked must be given if, and only if, the survey asks a sample of its questions")
@@ -31,7 +37,7 @@ def pack(survey: Survey, bits: Sequence[NDArray[np.bool_]], asked: NDArray[np.bo
 
 
 def unpack(survey: Survey, reports: bytes, count: int) -> NDArray[np.bool_]:
-    """The stored bits of `count` records, shape (count, record_bits). Raises SubmissionError as `check` does."""
+    """Returns the stored bits of `count` records, shape (count, record_bits). Raises SubmissionError as `check` does."""
     check(survey, reports, count)
     octets = np.frombuffer(reports, dtype=np.uint8).reshape(count, survey.record.bytes)
     return np.unpackbits(octets, axis=1, count=survey.record.bits).view(np.bool_)

@@ -1,8 +1,8 @@
-"""Six words for a fingerprint: short enough to compare by eye, or to read out on the telephone.
+"""Fingerprint as six words, short enough to compare by eye or to read out on the telephone.
 
-Six bytes of PBKDF2 (RFC 8018) of the fingerprint, with HMAC-SHA-256 and 2^18 rounds, are a word each of a list of 256 plain ones: 48 bits.
-The rounds make a try as expensive as 2^19 hashes, so finding another survey with given six words takes as much as 2^67 hashes. Whoever
-may choose both surveys needs only 2^43: against that stands the digest in the link, and not the words. Twin: browser/six_words.mjs.
+Each of six bytes of PBKDF2 (RFC 8018) of the fingerprint, with HMAC-SHA-256 and 2^18 rounds, selects a word from a list of 256: 48 bits.
+The rounds make each try as expensive as 2^19 hashes, so finding another survey with given six words takes 2^67 hashes. An attacker
+who chooses both surveys needs only 2^43: the digest in the link protects against that, the words do not. Twin: browser/six_words.mjs.
 """
 
 from __future__ import annotations
@@ -34,6 +34,6 @@ WORDS = tuple(_LIST.split())
 
 @lru_cache(maxsize=1024)
 def six_words(fingerprint: str) -> str:
-    """The words for a fingerprint: a survey's digest in hexadecimal, or a script's hash as `integrity` has it. Takes 0.05 s or more."""
+    """Returns the words of a fingerprint: a survey's digest in hexadecimal, or a script's `integrity` hash. Takes 0.05 s or more."""
     derived = hashlib.pbkdf2_hmac("sha256", fingerprint.encode(), _SALT, _ROUNDS, 6)
     return " ".join(WORDS[byte] for byte in derived)

@@ -1,10 +1,9 @@
-"""What travels: a submission, in its JSON envelope.
+"""Serialization of submissions: the JSON envelope.
 
-A submission is `{id, digest, count, reports}`: 16 bytes that the client made from a random code (see `access_codes.py`), the digest
-of the definition, and `count` records back to back. Where the survey has public groups it says which one, in `group`; where
-it was not a person's own device that perturbed the answers it says who did, in `mode`; where the survey takes invitations,
-`invitation` is the code, which the server
-spends and does not keep. In the JSON envelope `id`, `reports` and `invitation` are base64url without padding.
+A submission is `{id, digest, count, reports}`: 16 bytes derived from a random code (see `access_codes.py`), the digest of the
+definition, and `count` concatenated records. `group` names the public group, if the survey has groups; `mode` says who perturbed the
+answers if it was not a person's own device; `invitation` is the code, if the survey takes invitations, which the server spends and
+does not keep. In the JSON envelope `id`, `reports` and `invitation` are base64url without padding.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from deniable.wire.possible import check
 MAX_COUNT = 100_000
 _KEYS = ("id", "digest", "count", "reports")
 _OPTIONAL = ("group", "mode", "invitation")
-_MOST_MARKS = 1000  # brackets and commas, those in a label too
+_MOST_MARKS = 1000  # brackets and commas, including the ones in a label
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _BASE64URL = re.compile(rb"[A-Za-z0-9_-]*")
 _REPORTS = re.compile(rb'"reports"[ \t\n\r]*:[ \t\n\r]*"([A-Za-z0-9_-]*)"')
 _STANDARD = bytes.maketrans(b"-_", b"+/")
-_PIECE = 1 << 20  # characters that are decoded at a time, a multiple of 4
+_PIECE = 1 << 20  # characters decoded at a time, a multiple of 4
 
 
 @dataclass(frozen=True)
 class Submission:
-    """Perturbed records on their way: safe to store, to log and to send again."""
+    """A submission of perturbed records: safe to store, to log and to send again."""
 
     id: bytes
     digest: str
@@ -50,11 +49,11 @@ class Submission:
 
     @property
     def part(self) -> Part:
-        """With which records these are counted."""
+        """The part of the survey's records with which these are counted."""
         return Part(self.group, self.mode)
 
     def to_json(self) -> bytes:
-        """The envelope, as sent; the same submission always gives the same bytes."""
+        """Returns the envelope as sent; the same submission always has the same bytes."""
         envelope: dict[str, Any] = {
             "id": _encode64(self.id),
             "digest": self.digest,
@@ -71,7 +70,7 @@ class Submission:
 
     @classmethod
     def from_json(cls, body: bytes) -> Submission:
-        """Parses an envelope with a closed schema. Raises SubmissionError naming the rule."""
+        """Parses an envelope with a closed schema. Raises SubmissionError with the rule that is broken."""
         rest, reports = _apart(body)
         envelope = _flat_json(rest)
         if not isinstance(envelope, Mapping) or not set(_KEYS) <= set(envelope) <= {*_KEYS, *_OPTIONAL}:
@@ -98,7 +97,7 @@ class Submission:
         return cls(submission_id, digest, count, records, group, mode, invitation)
 
     def check(self, survey: Survey) -> None:
-        """Refuses what does not belong to this survey: records, group, invitation. Raises SubmissionError naming the rule."""
+        """Checks that records, group and invitation belong to this survey. Raises SubmissionError with the rule that is broken."""
         check(survey, self.reports, self.count)
         if survey.groups and self.group not in survey.groups:
             raise SubmissionError("group", "group must be one of the survey's groups")
@@ -114,7 +113,7 @@ class Submission:
 
 
 def secret_of(body: bytes) -> bytes:
-    """The 15 bytes of the code in a body `{"code": base64url}`: of a withdrawal, or an invitation to be checked. Raises SubmissionError."""
+    """Returns the 15 bytes of the code in a body `{"code": base64url}`: of a withdrawal, or an invitation. Raises SubmissionError."""
     envelope = _flat_json(body)
     if not isinstance(envelope, Mapping) or set(envelope) != {"code"}:
         raise SubmissionError("keys", "the body must be an object with the key code and no other")
@@ -125,7 +124,7 @@ def secret_of(body: bytes) -> bytes:
 
 
 def _flat_json(body: bytes) -> Any:
-    """The JSON of an envelope, which holds a few texts and numbers: one of many values is refused before it fills the memory."""
+    """Parses an envelope, which has few values: one with many is refused before it fills the memory. Raises SubmissionError."""
     try:
         if sum(body.count(mark) for mark in (b"[", b"{", b",")) > _MOST_MARKS:
             raise ValueError
@@ -139,18 +138,27 @@ def _encode64(raw: bytes) -> str:
 
 
 def _apart(body: bytes) -> tuple[bytes, memoryview]:
-    """An envelope whose reports are an empty text, and their characters: as a text of its own, these would take a multiple of the memory.
+    """Returns an envelope with its reports replaced by an empty text, and their characters, without copying them.
 
-    Without a backslash every quotation mark begins or ends a text, so leaving out what stands in one changes nothing of the rest.
+    Without a backslash every quotation mark begins or ends a text, so removing one text leaves the rest unchanged.
     """
-    found = None if b"\\" in body else _REPORTS.search(body)
-    if found is None:
+    match = None if b"\\" in body else _REPORTS.search(body)
+    if match is None:
         return body, memoryview(b"")
-    return body[: found.start(1)] + body[found.end(1) :], memoryview(body)[found.start(1) : found.end(1)]
+    return body[: match.start(1)] + body[match.end(1) :], memoryview(body)[match.start(1) : match.end(1)]
 
 
 def _decode64(envelope: Mapping[str, Any], key: str, apart: bytes | memoryview = b"") -> bytes:
-    """One spelling for each byte string: no padding, no other alphabet, no spare bits set. apart: what was left out of the envelope."""
+    """Returns the bytes of a field in their only spelling: no padding, no other alphabet, no spare bits set.
+
+    Args:
+        envelope: The envelope.
+        key: The field.
+        apart: The characters that were cut out of the envelope, if any.
+
+    Raises:
+        SubmissionError: It has another spelling.
+    """
     text = envelope[key]
     if isinstance(text, str) and text.isascii():
         characters = apart or text.encode()
@@ -163,7 +171,7 @@ def _decode64(envelope: Mapping[str, Any], key: str, apart: bytes | memoryview =
 
 
 def _decoded(characters: bytes | memoryview) -> bytes:
-    """Piece by piece, into a buffer that grows in its place."""
+    """Returns decoded bytes, piece by piece into a growing buffer."""
     whole = io.BytesIO()
     for at in range(0, len(characters), _PIECE):
         piece = bytes(characters[at : at + _PIECE]).translate(_STANDARD)

@@ -1,7 +1,6 @@
-"""What every estimate needs of a survey's reports: n, and how often each pair of bits was set together.
+"""Tally: the sufficient statistic of a survey's reports, n and how often each pair of bits was set together.
 
-A tally is a sum, so tallies of disjoint reports add; the diagonal counts each bit alone. Marginals, means,
-cross tables and all their errors follow from it.
+Tallies of disjoint reports add up; the diagonal counts each bit alone. Marginals, means, cross tables and all their errors follow from it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from deniable.wire import planes
 
-_CHUNK = 1 << 18  # pairs that are looked at together, in a cache
+_CHUNK = 1 << 18  # pairs checked together, to fit into a cache
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Tally:
 
     @classmethod
     def empty(cls, bits: int) -> Tally:
-        """The tally of no report at all."""
+        """Returns the tally of no reports."""
         return cls(0, np.zeros((bits, bits), dtype=np.int64))
 
     @classmethod
@@ -38,24 +37,24 @@ class Tally:
 
     @classmethod
     def from_records(cls, records: bytes, bits: int) -> Tally:
-        """Counts packed records that were checked (`possible.check`), back to back; bits: those of each."""
+        """Counts concatenated packed records of `bits` bits each, checked before by `possible.check`."""
         octets = np.frombuffer(records, dtype=np.uint8).reshape(-1, -(-bits // 8))
         return cls(len(octets), planes.pairs(octets, bits))
 
     @classmethod
     def total(cls, tallies: Iterable[Tally], bits: int) -> Tally:
-        """The sum of tallies that come one after the other, in the memory of one of them."""
+        """Returns the sum of tallies that come one after the other, in the memory of one of them."""
         n, pairs = 0, np.zeros((bits, bits), dtype=np.int64)
         for one in tallies:
             n, pairs = n + one.n, np.add(pairs, one.pairs, out=pairs)
-            del one  # before the next is made
+            del one  # before the next is created
         return cls(n, pairs)
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.n + other.n, self.pairs + other.pairs)
 
     def __sub__(self, other: Tally) -> Tally:
-        """Takes reports out again that this tally holds."""
+        """Subtracts reports that are in this tally."""
         return Tally(self.n - other.n, self.pairs - other.pairs)
 
     @property
@@ -70,10 +69,11 @@ class Tally:
 
     @cached_property
     def contradiction(self) -> tuple[int, int] | None:
-        """Two bits, or one twice, whose counts no reports have, if there are such; counts are from 0 to n.
+        """Two bits (or one twice) with counts that no reports can have, or None; counts are from 0 to n.
 
-        Each bit was counted in all n reports, those where it was not asked included. So a and b of them that have one bit and the other
-        have both in max(0, a + b - n) to min(a, b) reports, whichever the bits are, and as many the other way round.
+        Each bit was counted in all n reports, including those where it was not asked. So if a have one bit and b the other, both bits are
+        in
+        max(0, a + b - n) to min(a, b) reports, and the counts are symmetric.
         """
         ones, step = np.diagonal(self.pairs).astype(np.int64), max(1, _CHUNK // len(self.pairs))
         for start in range(0, len(ones), step):
@@ -86,24 +86,24 @@ class Tally:
         return None
 
     def to_bytes(self) -> bytes:
-        """The upper triangle, row by row, as little-endian 64-bit integers; n is kept beside it."""
+        """Returns the upper triangle, row by row, as little-endian 64-bit integers; n is stored separately."""
         return self.pairs[np.triu_indices(len(self.pairs))].astype("<i8").tobytes()
 
     @classmethod
     def from_bytes(cls, n: int, bits: int, raw: bytes) -> Tally:
-        """The inverse of `to_bytes`. Raises ValueError for another number of bytes."""
+        """Returns the inverse of `to_bytes`. Raises ValueError for another number of bytes."""
         return cls.from_triangle(n, bits, np.frombuffer(raw, dtype="<i8"))
 
     @classmethod
     def from_triangle(cls, n: int, bits: int, triangle: NDArray[np.int64]) -> Tally:
-        """From the upper triangle of the pairs, row by row. Raises ValueError for another number of pairs."""
+        """Returns a tally from the upper triangle of the pairs, row by row. Raises ValueError for another number of pairs."""
         whole = triangle.reshape(bits * (bits + 1) // 2)  # ValueError, with the shape, for another size
         return cls(n, whole.astype(np.int64, copy=False).take(_places(bits)))
 
 
-@lru_cache(maxsize=4)  # of some surveys: their tallies are read again and again
+@lru_cache(maxsize=4)  # of some surveys, whose tallies are read often
 def _places(bits: int) -> NDArray[np.intp]:
-    """Where each entry of a symmetric matrix stands in its upper triangle row by row, shape (bits, bits)."""
+    """Returns the index of each entry of a symmetric matrix in its upper triangle, row by row, shape (bits, bits)."""
     places = np.zeros((bits, bits), dtype=np.intp)
     triangle = np.triu_indices(bits)
     places[triangle] = places.T[triangle] = np.arange(len(triangle[0]))

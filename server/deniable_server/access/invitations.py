@@ -29,7 +29,7 @@ def make(store: Store, survey_id: str, count: int) -> list[str]:
         raise ValueError(f"access of survey {survey_id} must be invited, got {survey.access}: it takes no codes")
     made = [secrets.token_bytes(access_codes.SECRET_BYTES) for _ in range(count)]
     store.access.invite(survey_id, [access_codes.invitation_hash(survey_id, secret) for secret in made])
-    return [access_codes.written(secret) for secret in made]
+    return [access_codes.format_code(secret) for secret in made]
 
 
 def to_csv(survey: Survey, written: Sequence[str], public_url: str | None = None, group: str | None = None) -> str:

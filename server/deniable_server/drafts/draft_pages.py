@@ -239,7 +239,7 @@ def _editor(edited: _Edited, more: list[Problem] | None = None, conflict: bool =
 
 def _entry(survey: Survey) -> str:
     """Returns the fragment of a link that opens the questions: with an unused code, and a group if the survey has groups."""
-    code = access_codes.written(bytes(access_codes.SECRET_BYTES))
+    code = access_codes.format_code(bytes(access_codes.SECRET_BYTES))
     return urlencode({"code": code, **({"group": survey.groups[0]} if survey.groups else {})})
 
 
@@ -345,7 +345,7 @@ def preview(draft_id: str) -> Page:
     draft = own(draft_id)
     if survey_in(draft.text) is None:
         return redirect(url_for(".edit", draft_id=draft_id))
-    code = access_codes.written(bytes(access_codes.SECRET_BYTES))
+    code = access_codes.format_code(bytes(access_codes.SECRET_BYTES))
     return render_template(
         "drafts/preview.html", draft=draft, title=title_in(draft.text), code=code, digest=preview_of(draft_id).digest, form=ActionForm()
     )

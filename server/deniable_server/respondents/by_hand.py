@@ -78,7 +78,7 @@ def record(survey_id: str) -> Page:
         return _form(survey, form, 429, "later")
     submission = submission_of(survey, form)
     submission.check(survey)
-    context = {"survey": survey, "form": form, "code": access_codes.written(form.secret.raw)}
+    context = {"survey": survey, "form": form, "code": access_codes.format_code(form.secret.raw)}
     try:
         current_store().submissions.add(survey_id, submission)
     except ConflictError as error:  # no repetition mends it: this form's number was used before
@@ -104,7 +104,7 @@ def submission_of(survey: Survey, form: ByHandForm) -> Submission:
 
 def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> Page:
     if not form.secret.raw:  # a new form, or one whose number was damaged on its way: nothing was kept under that
-        form.secret.data = access_codes.written(secrets.token_bytes(access_codes.SECRET_BYTES))
+        form.secret.data = access_codes.format_code(secrets.token_bytes(access_codes.SECRET_BYTES))
     bound, of_one = posterior_bound(survey.odds), posterior_bound(survey.items[0].channel.odds)
     level = next((name for most, name in LEVELS if bound <= most), "weak")
     of, right = right_for(bound)

@@ -16,7 +16,7 @@ import pytest
 
 from deniable.delivery import outbox as outbox_module
 from deniable.delivery.outbox import Outbox, default_path
-from deniable.errors import DeliveryError, RefusedError, Rejected
+from deniable.errors import DeliveryError, RefusedError, RejectedRow
 from deniable.wire.submission import Submission
 
 URL = "https://example.org"
@@ -91,7 +91,7 @@ def test_an_outbox_of_the_first_version_is_taken_over_with_all_that_is_in_it(out
     for _ in range(2):
         box = Outbox(outbox)
         job = box.begin(URL, "s", "j", "d", "m")
-        assert (job.rows, job.submissions, job.rejected) == (7, 2, (Rejected(3, "q", "rule"),))
+        assert (job.rows, job.submissions, job.rejected) == (7, 2, (RejectedRow(3, "q", "rule"),))
         assert box.claim(URL, job) == [PERTURBED.id]
         assert box.load(PERTURBED.id) == ("s", PERTURBED)
         assert box._file._db.execute("PRAGMA user_version").fetchone() == (5,)
@@ -192,7 +192,7 @@ def test_a_job_moves_on_in_one_step_with_its_submission(box):
     job = box.begin(URL, "s", "j", "d", "m")
     box.add(URL, "s", PERTURBED)
     with pytest.raises(DeliveryError):  # the id is there already, so nothing of this happens
-        box.advance(URL, "s", job, 3, [PERTURBED], [Rejected(1, "q", "rule")])
+        box.advance(URL, "s", job, 3, [PERTURBED], [RejectedRow(1, "q", "rule")])
     box.end(job)
     again = box.begin(URL, "s", "j", "d", "m")
     assert (again.rows, again.submissions, again.rejected) == (0, 0, ())
@@ -200,12 +200,12 @@ def test_a_job_moves_on_in_one_step_with_its_submission(box):
 
 def test_a_job_remembers_its_rows_and_those_it_left_out(box):
     job = box.begin(URL, "s", "j", "d", "m")
-    box.advance(URL, "s", job, 4, [PERTURBED], [Rejected(2, "q", "rule")])
-    box.advance(URL, "s", job, 1, [], [Rejected(5, "", "rule")])
+    box.advance(URL, "s", job, 4, [PERTURBED], [RejectedRow(2, "q", "rule")])
+    box.advance(URL, "s", job, 1, [], [RejectedRow(5, "", "rule")])
     box.end(job)
     again = box.begin(URL, "s", "j", "d", "m")
     assert (again.rows, again.submissions) == (5, 1)
-    assert again.rejected == (Rejected(2, "q", "rule"), Rejected(5, "", "rule"))
+    assert again.rejected == (RejectedRow(2, "q", "rule"), RejectedRow(5, "", "rule"))
 
 
 def test_a_job_that_has_begun_refuses_a_changed_file_or_definition(box):

@@ -112,10 +112,10 @@ def test_the_two_ways_are_not_mixed(client, server, tmp_path):
     """Rows that went one way are not recognised the other way: they would be counted twice."""
     path, other = csv(tmp_path / "a.csv"), csv(tmp_path / "b.csv")
     client.submit_many("study", path)
-    with pytest.raises(RefusedError, match="20 rows of it were dealt with by their place"):
+    with pytest.raises(RefusedError, match="20 of its rows were processed by their place"):
         client.submit_many("study", path, row_key="id")
     client.submit_many("study", csv(tmp_path / "c.csv", [{**row, "id": f"{row['id']}c"} for row in ROWS]), row_key="id")
-    with pytest.raises(RefusedError, match=r"row_key must be given: 20 rows of survey study were sent by theirs"):
+    with pytest.raises(RefusedError, match=r"row_key must be named: 20 rows of survey study were sent by their keys"):
         client.submit_many("study", other)
     with pytest.raises(RefusedError, match="it began with rows by the column id, and now comes with rows by the column other"):
         client.submit_many("study", [{**row, "other": row["id"]} for row in ROWS], row_key="other")
@@ -123,10 +123,10 @@ def test_the_two_ways_are_not_mixed(client, server, tmp_path):
 
 
 def test_the_column_is_none_of_a_question_or_of_the_group(client):
-    with pytest.raises(AnswerError, match="row_key must be a column of its own, got that of a question, smokes"):
+    with pytest.raises(AnswerError, match="row_key must be a column of its own, got the column of question smokes"):
         client.submit_many("study", ROWS, row_key="smokes")
     for other in ({"job": "j"}, {"invitation": "x"}):
-        with pytest.raises(ValueError, match="row_key must not be given with job"):
+        with pytest.raises(ValueError, match="row_key must be used without job"):
             client.submit_many("study", ROWS, row_key="id", **other)
 
 

@@ -60,12 +60,12 @@ def test_records_at_once_are_what_each_question_gives_bit_for_bit() -> None:
 
 @pytest.mark.parametrize(("method", "place"), [("_put_number", 1), ("_put_bits", 0)])
 def test_the_control_bits_one_place_further_are_noticed(monkeypatch: pytest.MonkeyPatch, method: str, place: int) -> None:
-    right = getattr(packing.Records, method)
+    right = getattr(packing.RecordArray, method)
 
     def wrong(self: Any, *given: Any) -> None:
         right(self, *given[:place], max(0, given[place] - 1), *given[place + 1 :])
 
-    monkeypatch.setattr(packing.Records, method, wrong)
+    monkeypatch.setattr(packing.RecordArray, method, wrong)
     assert differing(8) > 2
 
 

@@ -18,7 +18,7 @@ from deniable.device.sources.file import File
 from deniable.device.sources.json_rows import JsonRows
 from deniable.device.sources.mappings import Mappings
 from deniable.device.tables import batches
-from deniable.errors import AnswerError, Rejected
+from deniable.errors import AnswerError, RejectedRow
 from deniable.survey import Survey
 from deniable.wire.public import Public
 
@@ -98,8 +98,8 @@ def test_a_row_with_another_number_of_cells_is_left_out_as_a_whole(study):
     categories, rejected = read(study, csv("smokes,party\nyes,Red\nyes\nyes,Red,CANARY\nno,Green\n"))
     assert categories == [[0, 1], [0, 1]]
     assert rejected == [
-        Rejected(2, "", "must have 2 cells, as the header has, got 1"),
-        Rejected(3, "", "must have 2 cells, as the header has, got 3"),
+        RejectedRow(2, "", "must have 2 cells, as the header has, got 1"),
+        RejectedRow(3, "", "must have 2 cells, as the header has, got 3"),
     ]
 
 
@@ -226,7 +226,7 @@ def test_a_column_that_is_there_twice_is_an_error(study):
 @pytest.mark.parametrize(
     ("raw", "told"),
     [
-        (b"smokes,party\nyes,R\xe9d CANARY\n", "must be UTF-8 text, and is not"),
+        (b"smokes,party\nyes,R\xe9d CANARY\n", "must be UTF-8 text, but is not"),
         (b'smokes,party\n"yes,CANARY\nno,Red\n', "is not well-formed CSV: unexpected end of data"),
         (b'smokes,party\n"yes"CANARY,Red\n', "is not well-formed CSV: ',' expected after '\"'"),
         (b"smokes,party\n" + b"C" * 200_000 + b",Red\n", "is not well-formed CSV: field larger than field limit"),
@@ -244,7 +244,7 @@ def test_text_that_cannot_be_read_is_told_by_place_and_not_by_content(study, tmp
 def test_json_lines_in_another_encoding_are_told_likewise(study, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"smokes": "CANARY\xe9"}\n')
-    assert broken(study, path) == f"{path}: must be UTF-8 text, and is not: say its encoding, such as cp1252"
+    assert broken(study, path) == f"{path}: must be UTF-8 text, but is not: name its encoding, such as cp1252"
 
 
 @pytest.mark.parametrize("rows", [5, None, {"smokes": ["yes"]}, b"smokes"])

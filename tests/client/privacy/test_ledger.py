@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from deniable.cli import main
 from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError
-from deniable.privacy.ledger import Ledger, Place, Use
+from deniable.privacy.ledger import JobRows, Ledger, Use
 from deniable.sdk import session as session_module
 from deniable.sdk.client import SurveyClient
 from deniable.survey import Survey
@@ -245,7 +245,7 @@ def test_wrong_answers_cost_nothing(server, client, path):
 
 def test_a_ledger_and_a_person_come_together(server, client, outbox):
     for call in (lambda: client.submit("study", ANSWERS), lambda: client.submit_many("study", [ANSWERS])):
-        with pytest.raises(ValueError, match="must be given: this client keeps a ledger"):
+        with pytest.raises(ValueError, match="must be named: this client keeps a ledger"):
             call()
     with SurveyClient(server.url, outbox=outbox) as without:
         with pytest.raises(ValueError, match="person needs a ledger: SurveyClient"):
@@ -267,7 +267,7 @@ def test_a_client_that_another_thread_closes_sends_nothing_that_is_not_charged(s
     for batch in people("ada"), iter(people("ada")):
         with pytest.raises(RefusedError, match="the client is closed"):
             client.submit_many("study", batch, person_column="who")
-    with pytest.raises(ValueError, match="person must be given"):
+    with pytest.raises(ValueError, match="person must be named"):
         client.submit("study", ANSWERS)
     assert (len(asked), server.posts) == (2, [])
 
@@ -342,9 +342,9 @@ def test_rows_that_name_nobody_are_wrong_rows(server, client):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"person_column": "party"}, "got that of a question, party"),
-        ({"person_column": "Q1", "columns": {"smokes": "Q1"}}, "got that of a question, Q1"),
-        ({"person_column": "smokes", "columns": {"smokes": "Q1"}}, "got that of a question, smokes"),
+        ({"person_column": "party"}, "got the column of question party"),
+        ({"person_column": "Q1", "columns": {"smokes": "Q1"}}, "got the column of question Q1"),
+        ({"person_column": "smokes", "columns": {"smokes": "Q1"}}, "got the column of question smokes"),
         ({"person_column": "who", "group_column": "who"}, "must be another column than group_column"),
     ],
 )
@@ -431,18 +431,18 @@ def test_the_control_a_ledger_that_forgets_what_a_killed_job_charged_is_seen(ser
 def test_rows_that_now_name_other_persons_are_charged_to_them(ledger):
     """A job that was killed in its first batch may come back with another file."""
     a, b, job = ledger.hashed("a"), ledger.hashed("b"), ledger.job("study", "file")
-    assert ledger.charge([a], FIRST, LN9, place=Place(job, [1])) == [True]
-    assert ledger.charge([b], FIRST, LN9, place=Place(job, [1])) == [True]
+    assert ledger.charge([a], FIRST, LN9, place=JobRows(job, [1])) == [True]
+    assert ledger.charge([b], FIRST, LN9, place=JobRows(job, [1])) == [True]
     assert (ledger.spent(a).submissions, ledger.spent(b).submissions) == (1, 1)
-    assert ledger.charge([b], FIRST, LN9, place=Place(job, [1])) == [True]
+    assert ledger.charge([b], FIRST, LN9, place=JobRows(job, [1])) == [True]
     assert ledger.spent(b).submissions == 1
-    assert ledger.charge([b], FIRST, LN9, place=Place(ledger.job("study", "other"), [1])) == [False]
+    assert ledger.charge([b], FIRST, LN9, place=JobRows(ledger.job("study", "other"), [1])) == [False]
 
 
 def test_rows_left_out_before_a_kill_are_left_out_after_it(ledger):
     a, job = ledger.hashed("a"), ledger.job("study", "file")
     for _ in range(2):
-        assert ledger.charge([a, a], FIRST, LN9, place=Place(job, [1, 2])) == [True, False]
+        assert ledger.charge([a, a], FIRST, LN9, place=JobRows(job, [1, 2])) == [True, False]
     assert ledger.spent(a).submissions == 1
 
 

@@ -12,7 +12,7 @@ from tests.kit.surveys import STUDY
 from deniable.errors import DeliveryError, RefusedError
 from deniable.sdk.arguments import checked_batch, checked_cap
 from deniable.sdk.client import SurveyClient
-from deniable.sdk.session import Session
+from deniable.sdk.session import SurveySession
 from deniable.survey import Survey
 from deniable.wire import access_codes
 
@@ -90,10 +90,10 @@ def test_a_batch_may_be_a_number_of_numpy():
 
 
 ANSWERS = {"often smokes": "CANARY"}
-CODE = access_codes.written(bytes(15))
+CODE = access_codes.format_code(bytes(15))
 
 
-def session(client: SurveyClient) -> Session:
+def session(client: SurveyClient) -> SurveySession:
     client._surveys["study"] = Survey.from_text(STUDY)
     return client.survey("study")
 

@@ -7,14 +7,14 @@ import pytest
 from deniable.device.sealed import Sealed
 from deniable.errors import AnswerError, DeliveryError, RefusedError
 from deniable.sdk.client import SurveyClient
-from deniable.sdk.session import Session
+from deniable.sdk.session import SurveySession
 from deniable.survey import Survey
-from deniable.wire.access_codes import read, submission_id, written
+from deniable.wire.access_codes import format_code, read, submission_id
 from deniable.wire.link import Link
 from deniable.wire.submission import Submission
 
 ANSWERS = {"smokes": True, "party": "Red"}
-CODE = written(bytes(range(15)))
+CODE = format_code(bytes(range(15)))
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_link_of_another_digest_or_server_is_refused_before_a_coin_is_tossed(c
     for link in ("https://example.org/s/study", Link("https://example.org", "study")):
         with pytest.raises(ValueError, match="link must be to "):
             client.survey(link)
-    with pytest.raises(ValueError, match="must stand behind #"):
+    with pytest.raises(ValueError, match="must come after #"):
         client.survey(f"{server.url}/s/study?digest={study.digest}")
     assert server.posts == []
 
@@ -123,18 +123,18 @@ AFTER_CLOSING = {
     "resend": lambda client, session, unsent: client.resend(),
     "withdraw": lambda client, session, unsent: client.withdraw("study", CODE),
     "outbox": lambda client, session, unsent: client.outbox,
-    "Session.submit": lambda client, session, unsent: session.submit(ANSWERS),
-    "Session.perturb": lambda client, session, unsent: session.perturb(ANSWERS),
-    "Session.keep": lambda client, session, unsent: session.keep(Sealed(pytest.fail, "coins were tossed"), session.public(), None),
-    "Session.send": lambda client, session, unsent: session.send(unsent),
+    "SurveySession.submit": lambda client, session, unsent: session.submit(ANSWERS),
+    "SurveySession.perturb": lambda client, session, unsent: session.perturb(ANSWERS),
+    "SurveySession.keep": lambda client, session, unsent: session.keep(Sealed(pytest.fail, "coins were tossed"), session.public(), None),
+    "SurveySession.send": lambda client, session, unsent: session.send(unsent),
 }
-HARMLESS = {"close", "from_link", "pinned", "Session.public"}
+HARMLESS = {"close", "from_link", "pinned", "SurveySession.public"}
 """These reach neither a server nor a file."""
 
 
 def test_every_public_method_is_among_those_that_are_called_after_closing():
     methods = {name for name, value in vars(SurveyClient).items() if not name.startswith("_") and hasattr(value, "__doc__")}
-    methods |= {f"Session.{name}" for name, value in vars(Session).items() if not name.startswith("_") and callable(value)}
+    methods |= {f"SurveySession.{name}" for name, value in vars(SurveySession).items() if not name.startswith("_") and callable(value)}
     assert methods == {*AFTER_CLOSING, *HARMLESS}
 
 

@@ -514,7 +514,7 @@ def test_another_definition_for_clients_than_for_readers_is_found_without_a_dige
 def test_the_definition_of_another_survey_is_found(site: Site, findings: Callable[[], dict[str, str]]) -> None:
     other = Survey.from_dict({**STUDY, "id": "other"})
     site.changes["/api/v1/surveys/study"] = lambda reply: replace(reply, body=other.definition)
-    assert "got that of other" in findings()["differs /api/v1/surveys/study"]
+    assert "got survey other" in findings()["differs /api/v1/surveys/study"]
 
 
 # Headers.

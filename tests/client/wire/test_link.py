@@ -6,10 +6,10 @@ import itertools
 
 import pytest
 
-from deniable.wire.access_codes import written
+from deniable.wire.access_codes import format_code
 from deniable.wire.link import Link, server_address
 
-CODE = written(bytes(range(15)))
+CODE = format_code(bytes(range(15)))
 DIGEST = "0123456789abcdef" * 4
 
 
@@ -57,7 +57,7 @@ def test_what_is_written_is_read_again():
 )
 def test_a_part_that_the_server_sees_is_refused_and_told_where_it_belongs(query):
     """Taken for a link without a digest, it would pin nothing."""
-    with pytest.raises(ValueError, match=r"the link's (digest|code|group) must stand behind #") as caught:
+    with pytest.raises(ValueError, match=r"the link's (digest|code|group) must come after #") as caught:
         Link.parse(f"https://a/s/id?{query}")
     assert CODE not in str(caught.value)
 
@@ -113,7 +113,8 @@ def test_what_leads_elsewhere_stays_apart(url):
 )
 @pytest.mark.parametrize("server", ["https://a.example", "http://127.0.0.1:8000", "https://a.example/below"])
 def test_the_address_of_a_page_is_refused_with_what_to_do_instead(server, page):
-    advice = "a respondent's link: SurveyClient.from_link takes it" if "/s/" in page else f"one of its pages: the server's own is {server}"
+    own = f"the address of a page: the server's own is {server}"
+    advice = "a respondent's link: SurveyClient.from_link takes it" if "/s/" in page else own
     with pytest.raises(ValueError, match=r"^url must be the address of a server alone, got ") as caught:
         server_address(server + page)
     assert str(caught.value).endswith(advice)

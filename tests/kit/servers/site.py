@@ -43,7 +43,7 @@ class Site:
         secret = secrets.token_bytes(access_codes.SECRET_BYTES)
         with self.server.store() as store:
             store.access.invite(survey.id, [access_codes.invitation_hash(survey.id, secret)])
-        return access_codes.written(secret)
+        return access_codes.format_code(secret)
 
     def spend(self, survey: Survey, code: str) -> None:
         """Uses an invitation up, as somebody else's device would."""

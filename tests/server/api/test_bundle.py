@@ -248,7 +248,7 @@ def test_no_id_code_time_or_name_of_an_account_is_in_any_file(store: Store, get:
     day = store.surveys.published("coins").published_on
     secrets = [form for one in sent for form in forms(one.id)] + [form for code in codes for form in forms(code)]
     secrets += [form for code in codes for form in forms(access_codes.invitation_hash("coins", code))]
-    secrets += [access_codes.written(code).encode() for code in codes] + [day.encode(), day.replace("-", "").encode(), b"horse"]
+    secrets += [access_codes.format_code(code).encode() for code in codes] + [day.encode(), day.replace("-", "").encode(), b"horse"]
     found = list(everything(get("bundle", "coins")))
     assert len(found) > 50
     assert not [secret for secret in secrets for content in found if secret in content]

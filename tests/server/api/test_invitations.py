@@ -152,7 +152,7 @@ def test_invitations_of_an_unknown_survey_are_an_error(store: Store) -> None:
 
 def test_no_fetch_of_a_link_spends_its_invitation(client: FlaskClient, store: Store, staff: Survey, submissions: Make) -> None:
     (code,) = new_codes(store, 1)
-    written, raw = access_codes.written(code), base64.urlsafe_b64encode(code).decode()
+    written, raw = access_codes.format_code(code), base64.urlsafe_b64encode(code).decode()
     for path in ("/s/staff", "/api/v1/surveys/staff", "/api/v1/surveys/staff/submissions", "/api/v1/surveys/staff/withdrawals"):
         for query in ("", f"?code={written}", f"?invitation={raw}"):
             for fetch in (client.get, client.head, client.options):
@@ -210,7 +210,7 @@ def test_no_file_holds_a_code_or_its_bytes(tmp_path: Path, store: Store, staff: 
     for submission in sent:
         send(client, submission)
     content = b"".join(path.read_bytes() for path in tmp_path.glob("deniable.db*"))
-    forms = [form for code in made for form in (code, base64.urlsafe_b64encode(code), access_codes.written(code).encode())]
+    forms = [form for code in made for form in (code, base64.urlsafe_b64encode(code), access_codes.format_code(code).encode())]
     assert not any(form in content for form in forms)
     assert all(submission.id in content for submission in sent)
     assert all(access_codes.invitation_hash("staff", code) in content for code in made)
@@ -277,7 +277,7 @@ def test_the_command_writes_a_table_with_personal_links(url: str | None, begin: 
     assert header == ["code", "link"]
     assert len(rows) == 40
     for code, link in rows:
-        assert access_codes.written(access_codes.read(code)) == code
+        assert access_codes.format_code(access_codes.read(code)) == code
         assert link == f"{begin}#digest={staff.digest}&code={code}"
         assert re.match(r"[0-9A-Z]{4}-", code)  # no formula, and no number, to a spreadsheet
         assert link[0] in "h/"

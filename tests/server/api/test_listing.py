@@ -171,7 +171,7 @@ WRONG: list[tuple[str, Any]] = [
 def test_a_reply_that_is_no_list_is_refused(reply: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real, mock = httpx.Client, httpx.MockTransport(lambda _: httpx.Response(200, stream=httpx.ByteStream(reply.encode())))
     monkeypatch.setattr(httpx, "Client", lambda **options: real(**{**options, "transport": mock}))
-    with SurveyClient("http://localhost", auth=ADA) as client, pytest.raises(DeliveryError, match="no list of surveys"):
+    with SurveyClient("http://localhost", auth=ADA) as client, pytest.raises(DeliveryError, match="did not answer with a list of surveys"):
         list(client.surveys())
 
 

@@ -31,7 +31,7 @@ from tests.kit.servers.process import PASSWORD, USER
 from tests.kit.surveys import submission
 
 from deniable.survey import Survey
-from deniable.wire.access_codes import SECRET_BYTES, submission_id, written
+from deniable.wire.access_codes import SECRET_BYTES, format_code, submission_id
 from deniable_server.access import api_keys
 
 pytestmark = pytest.mark.slow
@@ -70,7 +70,7 @@ def respond(http: httpx.Client, waits: Waits) -> None:
     secret, coins = os.urandom(SECRET_BYTES), os.urandom(SECRET_BYTES)
     body = submission(STUDY, id_=submission_id(secret)).to_json()
     code = json.dumps({"code": base64.urlsafe_b64encode(secret).rstrip(b"=").decode()})
-    form = {"secret": written(coins), **{f"mark-{number}": "yes" for number in range(1, 5)}}
+    form = {"secret": format_code(coins), **{f"mark-{number}": "yes" for number in range(1, 5)}}
     api, kind = "/api/v1/surveys/study", {"Content-Type": "application/json"}
     waits.ask("page", lambda: http.get("/s/study"))
     waits.ask("definition", lambda: http.get(api))

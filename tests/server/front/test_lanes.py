@@ -164,7 +164,7 @@ def respond(http: httpx.Client, code: bytes) -> dict[str, int]:
     """All that respondents ask for, the first submissions since the server's start among it; the statuses."""
     withdrawn = os.urandom(access_codes.SECRET_BYTES)
     form = http.get("/s/coins/by-hand")
-    secret = access_codes.written(os.urandom(access_codes.SECRET_BYTES))
+    secret = access_codes.format_code(os.urandom(access_codes.SECRET_BYTES))
     api = "/api/v1/surveys/other"
     first = submission(OTHER, invitation=code).to_json()
     return {
@@ -174,7 +174,7 @@ def respond(http: httpx.Client, code: bytes) -> dict[str, int]:
         "first submission": http.post(f"{api}/submissions", content=first, headers=JSON).status_code,
         "submission in chunks": http.post(f"{api}/submissions", content=iter([first]), headers=JSON).status_code,
         "withdrawal": http.post(f"{api}/withdrawals", json={"code": in_json(withdrawn)}).status_code,
-        "withdrawal by form": http.post("/s/other/withdraw", data={"code": access_codes.written(withdrawn)}).status_code,
+        "withdrawal by form": http.post("/s/other/withdraw", data={"code": access_codes.format_code(withdrawn)}).status_code,
         "form for coins": form.status_code,
         "coins": http.post("/s/coins/by-hand", data={"secret": secret, "mark-1": "yes"}).status_code,
         "what is published": http.get("/s/other/definition").status_code,

@@ -81,7 +81,7 @@ def fill_in(client: FlaskClient, url: str = URL, **more: str) -> dict[str, str]:
 
 def filled_in() -> dict[str, str]:
     """The same under a secret that the server did not make, which it cannot tell."""
-    return {"secret": access_codes.written(secrets.token_bytes(15)), **BOTH}
+    return {"secret": access_codes.format_code(secrets.token_bytes(15)), **BOTH}
 
 
 def words(page: TestResponse) -> str:
@@ -188,7 +188,7 @@ def test_a_survey_that_two_coins_cannot_answer_says_so(
     client: FlaskClient, store: Store, publish: Publish, question: dict[str, Any]
 ) -> None:
     publish(epsilon=None, questions=[{"id": "q", "text": "Q?", **question}])
-    for reply in (client.get(URL), client.post(URL, data={"secret": access_codes.written(bytes(15)), "mark-1": "yes"})):
+    for reply in (client.get(URL), client.post(URL, data={"secret": access_codes.format_code(bytes(15)), "mark-1": "yes"})):
         assert reply.status_code == 404
         assert "Two coins cannot answer this survey" in reply.text
     assert tally_of(store, "coins", by_hand=True).n == 0
@@ -336,7 +336,7 @@ def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: F
     publish(access="invited")
     invitation = secrets.token_bytes(15)
     store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
-    typed = access_codes.written(invitation).lower().replace("-", " ").replace("0", "o")
+    typed = access_codes.format_code(invitation).lower().replace("-", " ").replace("0", "o")
     mistyped = typed[:-1] + ("a" if typed[-1] != "a" else "b")
     page = client.post(URL, data=fill_in(client, invitation=mistyped))
     assert page.status_code == 400
@@ -356,11 +356,11 @@ def test_an_unknown_invitation_is_refused_as_a_spent_one_is(client: FlaskClient,
     publish(access="invited")
     spent, unknown = secrets.token_bytes(15), secrets.token_bytes(15)
     store.access.invite("coins", [access_codes.invitation_hash("coins", spent)])
-    client.post(URL, data=fill_in(client, invitation=access_codes.written(spent)))
+    client.post(URL, data=fill_in(client, invitation=access_codes.format_code(spent)))
     form = fill_in(client)
 
     def refusal(code: bytes) -> str:
-        return client.post(URL, data=form | {"invitation": access_codes.written(code)}).text.replace(access_codes.written(code), "")
+        return client.post(URL, data=form | {"invitation": access_codes.format_code(code)}).text.replace(access_codes.format_code(code), "")
 
     assert refusal(spent) == refusal(unknown)
     assert "used before" in refusal(unknown)
@@ -472,7 +472,7 @@ def test_the_database_and_the_log_hold_no_address_agent_or_code(make_server: Cal
     store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
     store.close()
     server.start()
-    form = {"secret": access_codes.written(secret), "invitation": access_codes.written(invitation), **BOTH}
+    form = {"secret": access_codes.format_code(secret), "invitation": access_codes.format_code(invitation), **BOTH}
     with httpx.Client(
         base_url=server.url, headers=CANARIES, transport=httpx.HTTPTransport(local_address="127.0.0.77"), timeout=PATIENCE
     ) as http:

@@ -31,7 +31,7 @@ def code(store: Store, submissions: Make) -> str:
     store.submissions.add("study", submissions(1, id_=access_codes.submission_id(secret)))
     for _ in range(4):
         store.submissions.add("study", submissions())
-    return access_codes.written(secret)
+    return access_codes.format_code(secret)
 
 
 def test_a_code_erases_its_record_and_no_other(client: FlaskClient, store: Store, code: str) -> None:
@@ -49,7 +49,7 @@ def test_a_code_may_be_typed_as_people_type(client: FlaskClient, store: Store, c
 
 
 def test_known_unknown_and_repeated_codes_get_the_same_bytes(client: FlaskClient, store: Store, code: str) -> None:
-    unknown = access_codes.written(secrets.token_bytes(15))
+    unknown = access_codes.format_code(secrets.token_bytes(15))
     replies = [client.post(URL, data={"code": each}) for each in (code, code, unknown, unknown)]
     told = {(reply.status_code, reply.data, str(reply.headers)) for reply in replies}
     assert len(told) == 1
@@ -99,7 +99,7 @@ def test_records_of_closed_surveys_can_be_erased_too(client: FlaskClient, store:
 
 def test_an_unknown_survey_is_not_found(client: FlaskClient) -> None:
     assert client.get("/s/nope/withdraw").status_code == 404
-    assert client.post("/s/nope/withdraw", data={"code": access_codes.written(bytes(15))}).status_code == 404
+    assert client.post("/s/nope/withdraw", data={"code": access_codes.format_code(bytes(15))}).status_code == 404
 
 
 @pytest.mark.parametrize(("error", "status"), [(FullError, 507), (UnavailableError, 503)])

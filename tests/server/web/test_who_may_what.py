@@ -231,7 +231,14 @@ class Door:
             return {
                 "data": {"csrf_token": token(client) if role in INSIDE else "", "sure": "1", "source": DRAFT, "points": "10", "least": "1"}
             }
-        return {"data": {"secret": access_codes.written(secret), "code": access_codes.written(secret), "mark-1": "yes", "group": "North"}}
+        return {
+            "data": {
+                "secret": access_codes.format_code(secret),
+                "code": access_codes.format_code(secret),
+                "mark-1": "yes",
+                "group": "North",
+            }
+        }
 
     def wrong(self) -> list[str]:
         """Every place of the matrix where the server does something else."""

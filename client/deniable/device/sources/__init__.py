@@ -1,7 +1,7 @@
-"""Where rows come from: mappings, data frames, and files of text, Parquet, Arrow and Excel.
+"""Sources of rows: mappings, data frames, and files of text, Parquet, Arrow and Excel.
 
-What cannot be read with certainty is refused, with what to say about it; nothing is guessed from answers. All of this is read
-under a seal, and no message has a cell in it.
+Input that is ambiguous is refused, with advice; nothing is guessed from answers. All of this is read under a seal, and no message
+has a cell in it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _KINDS: dict[str, type[FileRows]] = {"csv": CsvRows, "jsonl": JsonRows, "parquet
 
 
 def as_rows(rows: Any) -> Rows:
-    """Recognises a path or another `File`, an open file, a data frame (of pandas, polars or Arrow), or an iterable of mappings."""
+    """Returns the row source of a path, a `File`, an open file, a data frame (pandas, polars, Arrow), or an iterable of mappings."""
     if isinstance(rows, FileRows | Mappings | Frame):
         return rows
     if isinstance(rows, File):
         return _KINDS[rows.kind](rows)
     if isinstance(rows, str | os.PathLike) or callable(getattr(rows, "read", None)):  # a column of a data frame may be called read
         return as_rows(File(rows))
-    if callable(getattr(rows, "collect", None)):  # a frame of polars whose rows are yet to be computed
+    if callable(getattr(rows, "collect", None)):  # a lazy frame of polars
         return as_rows(rows.collect())
     if hasattr(rows, "columns") and (hasattr(rows, "iloc") or (hasattr(rows, "slice") and hasattr(rows, "__len__"))):
         return Frame(rows)

@@ -1,4 +1,4 @@
-"""Rows from a Parquet file, or one in Arrow's own format (.arrow, .feather)."""
+"""Rows from a Parquet file or an Arrow file (.arrow, .feather)."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any
 
 from deniable.device.columns import of_arrow
 from deniable.device.sources.file_rows import FileRows
-from deniable.device.sources.rows import Raw, columns_of
+from deniable.device.sources.rows import RawRows, columns_of
 from deniable.extras import missing
 
 
 class ArrowRows(FileRows):
-    """A Parquet or Arrow file: a stretch is at most a part of it."""
+    """A Parquet or Arrow file; a batch never spans two of its parts."""
 
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         if error := missing(f"{self.label}", "parquet"):
             raise error
         with ExitStack() as stack:
             parts = self.certain(lambda: self._parts(stack, names, size), "a Parquet or Arrow file, as its name says")
             # by map, so that no part is in this frame when the file is closed
-            yield from map(partial(_columns, self.label, names), _behind(parts, skip, size))
+            yield from map(partial(_columns, self.label, names), _after(parts, skip, size))
 
     def _parts(self, stack: ExitStack, names: Sequence[str], size: int) -> Iterator[Any]:
         import pyarrow
         from pyarrow import ipc, parquet
 
-        if self._told.kind == "parquet":
+        if self._format.kind == "parquet":
             file = stack.enter_context(parquet.ParquetFile(self._file))
             present, wanted = file.schema_arrow.names, list[Any]()
             columns_of(self.label, names, present, lambda place: wanted.append(present[place]) or [])  # type: ignore[func-returns-value]
@@ -38,13 +38,13 @@ class ArrowRows(FileRows):
         return map(reader.get_batch, range(reader.num_record_batches))
 
 
-def _behind(parts: Iterator[Any], skip: int, size: int) -> Iterator[Any]:
-    """Parts of at most `size` rows, behind the first `skip`."""
+def _after(parts: Iterator[Any], skip: int, size: int) -> Iterator[Any]:
+    """Yields parts of at most `size` rows, after the first `skip`."""
     for part in parts:
         dropped = min(skip, part.num_rows)
         skip -= dropped
         yield from (part.slice(start, size) for start in range(dropped, part.num_rows, size))
 
 
-def _columns(label: str, names: Sequence[str], part: Any) -> Raw:
-    return Raw(part.num_rows, columns_of(label, names, part.schema.names, lambda place: of_arrow(part.column(place))))
+def _columns(label: str, names: Sequence[str], part: Any) -> RawRows:
+    return RawRows(part.num_rows, columns_of(label, names, part.schema.names, lambda place: of_arrow(part.column(place))))

@@ -1,4 +1,4 @@
-"""Rows from CSV: plain lines are split many at once, all others read cell by cell."""
+"""Rows from CSV: simple lines are split many at once, all others are read cell by cell."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from typing import Any, cast
 import numpy as np
 
 from deniable.device.columns import Coded, Texts
-from deniable.device.sources.rows import PART, Raw, places_of
+from deniable.device.sources.rows import PART, RawRows, places_of
 from deniable.device.sources.text_rows import TextRows, without_text_errors
 from deniable.errors import AnswerError
 
 DELIMITERS = (",", ";", "\t", "|")
 _SAYS = re.compile("\ufeff?sep=(.)\r?\n?")
-"""The line by which Excel learns the delimiter."""
+"""The line that states the delimiter to Excel."""
 _HINT = "; if the file has decimal commas, say so: decimal=',' or --decimal ,"
 
 
 class CsvRows(TextRows):
-    """Rows from CSV, the first line naming the columns; other columns are left alone."""
+    """Rows from CSV; the first line names the columns, and other columns are ignored."""
 
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         lines, header = self._opened(names)
-        self._hint = _HINT if header.delimiter == ";" and not self._told.decimal else ""
+        self._hint = _HINT if header.delimiter == ";" and not self._format.decimal else ""
         body = _Body(lines, header)
 
-        def stretch() -> Raw | None:
+        def stretch() -> RawRows | None:
             nonlocal skip
             while skip and (left_out := body.stretch(min(skip, size))):
                 skip -= left_out.size
@@ -39,27 +39,27 @@ class CsvRows(TextRows):
         return without_text_errors(iter(stretch, None), lambda: f"{self.label}, line {body.line:,}")
 
     def _opened(self, names: Sequence[str]) -> tuple[Iterator[str], _Header]:
-        """Returns the lines behind the header, and the header: by the only delimiter that names all columns."""
-        behind = self.lines()
-        lines = without_text_errors(behind, lambda: self.label)
-        seen = list(itertools.islice(lines, 1))
-        says = _SAYS.fullmatch("".join(seen))
-        told = self._told.delimiter or (says and says[1]) or DELIMITERS[self._told.decimal == "," :]
-        headers = [_header(seen, lines, delimiter, says is not None) for delimiter in told]
+        """Returns the lines after the header, and the header: by the only delimiter that names all columns."""
+        rest = self.lines()
+        lines = without_text_errors(rest, lambda: self.label)
+        peeked = list(itertools.islice(lines, 1))
+        says = _SAYS.fullmatch("".join(peeked))
+        delimiters = self._format.delimiter or (says and says[1]) or DELIMITERS[self._format.decimal == "," :]
+        headers = [_header(peeked, lines, delimiter, says is not None) for delimiter in delimiters]
         fits = [header for header in headers if {*map(str.strip, names)} <= {*header.cells}]
         if len({tuple(header.cells) for header in fits}) > 1:
             which = " and ".join({"\t": "tab"}.get(header.delimiter, header.delimiter) for header in fits)
             raise AnswerError(f"{self.label}: its header names the columns with more than one delimiter, {which}: say which one it is")
         if not fits:
-            self.refuse_another_kind("".join(seen[:1]).encode(errors="replace"), "CSV with a line that names the columns", text=True)
+            self.refuse_another_kind("".join(peeked[:1]).encode(errors="replace"), "CSV with a line that names the columns", text=True)
         best = fits[0] if fits else max(headers, key=lambda header: len({*names} & {*header.cells}))
         places = places_of(self.label, names, best.cells)
-        return itertools.chain(seen[best.lines :], behind), replace(best, places=places)
+        return itertools.chain(peeked[best.lines :], rest), replace(best, places=places)
 
 
 @dataclass(frozen=True)
 class _Header:
-    """How a file's rows are read: what separates cells, the names of the columns, the lines up to them, and the places that are wanted."""
+    """Format of a file's rows: the delimiter, the names of the columns, the number of lines up to them, and the indexes of used columns."""
 
     delimiter: str
     cells: list[str]
@@ -68,7 +68,7 @@ class _Header:
 
 
 class _Body:
-    """The rows behind a header. Lines are split until one is not plain: from there on a reader goes from cell to cell."""
+    """The rows after a header. Lines are split until one is not simple; from there on a reader goes cell by cell."""
 
     def __init__(self, lines: Iterator[str], header: _Header) -> None:
         self._lines, self._header, self._split = lines, header, header.lines
@@ -79,21 +79,21 @@ class _Body:
         """The number of the last line that was read."""
         return self._split + len(self._part) + (self._reader.line_num if self._reader else 0)
 
-    def stretch(self, size: int) -> Raw | None:
-        """Up to `size` rows, some hundred at a time, which stay in the processor's cache; None at the end."""
+    def stretch(self, size: int) -> RawRows | None:
+        """Returns up to `size` rows, read some hundred at a time to fit into the processor's cache; None at the end."""
         places, done, broken = self._header.places, 0, dict[int, str]()
-        codes, known = np.empty((len(places), size), dtype=np.int32), [Texts() for _ in places]
+        codes, distinct = np.empty((len(places), size), dtype=np.int32), [Texts() for _ in places]
         while columns := self._columns(min(PART, size - done), done, broken):
-            for row, texts, place in zip(codes, known, places, strict=True):
+            for row, texts, place in zip(codes, distinct, places, strict=True):
                 row[done : done + len(columns[0])] = np.fromiter(map(texts.__getitem__, columns[place]), dtype=np.int32)
             done += len(columns[0])
-        coded = [Coded(row[:done], [text.lstrip(" ") for text in texts]) for row, texts in zip(codes, known, strict=True)]
-        return Raw(done, coded, broken) if done else None
+        coded = [Coded(row[:done], [text.lstrip(" ") for text in texts]) for row, texts in zip(codes, distinct, strict=True)]
+        return RawRows(done, coded, broken) if done else None
 
     def _columns(self, size: int, done: int, broken: dict[int, str]) -> list[Sequence[str]]:
-        """All columns of up to `size` rows. One that is not as wide as the header is no row."""
+        """Returns all columns of up to `size` rows. A row that is not as wide as the header is invalid."""
         if not self._reader:
-            self._part += itertools.islice(self._lines, size)  # those before an error stay there, to be counted
+            self._part += itertools.islice(self._lines, size)  # lines before an error stay there, to be counted
             lines, self._part = self._part, []
             if _plain(lines, self._header):
                 self._split += len(lines)
@@ -110,11 +110,11 @@ class _Body:
 
 
 def _plain(lines: list[str], header: _Header) -> bool:
-    """Whether rows and cells end where they seem to: no quotes, no other ends of lines, and as many cells as the header has in each."""
+    """Returns whether lines are simple: no quotes, no other line ends, and as many cells as the header has."""
     text = "".join(lines)
     if '"' in text or "\0" in text or text.count("\r") != text.count("\r\n") or header.delimiter not in DELIMITERS:
         return False
-    if len(header.cells) == 1 and not all(map(str.strip, lines)):  # a line of one cell that is empty is no row
+    if len(header.cells) == 1 and not all(map(str.strip, lines)):  # a line with one empty cell is no row
         return False
     widths = {line.count(header.delimiter) for line in lines}
     return widths <= {len(header.cells) - 1} and max(map(len, lines), default=0) < csv.field_size_limit()
@@ -124,15 +124,15 @@ def _reader(lines: Iterable[str], delimiter: str) -> Any:
     return csv.reader(lines, strict=True, skipinitialspace=True, delimiter=delimiter)
 
 
-def _header(seen: list[str], lines: Iterator[str], delimiter: str, behind: bool) -> _Header:
-    """The first row with this delimiter, or the second. What is read for it is added to `seen`."""
+def _header(peeked: list[str], lines: Iterator[str], delimiter: str, behind: bool) -> _Header:
+    """Returns the first row with this delimiter, or the second. Lines read for it are added to `peeked`."""
 
     def more() -> Iterator[str]:
         for line in lines:
-            seen.append(line)
+            peeked.append(line)
             yield line
 
-    reader = _reader(itertools.chain(list(seen), more()), delimiter)
+    reader = _reader(itertools.chain(list(peeked), more()), delimiter)
     try:
         cells: list[str] = next(itertools.islice(filter(None, reader), int(behind), None), [])
     except csv.Error:

@@ -1,4 +1,4 @@
-"""Rows from a sheet of a workbook (.xlsx)."""
+"""Rows from a sheet of an Excel workbook (.xlsx)."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from deniable.device.sources.file_rows import FileRows
-from deniable.device.sources.rows import Raw, places_of, row_by_row
+from deniable.device.sources.rows import RawRows, places_of, row_by_row
 from deniable.errors import AnswerError
 from deniable.extras import missing
 from deniable.extras.openpyxl_warnings import without_warnings
 
 T = TypeVar("T")
 _EMPTY = SimpleNamespace(value=None, data_type="n")
-"""The cell that a short row of a workbook does not have."""
+"""Placeholder for a cell that a short row lacks."""
 
 
 class ExcelRows(FileRows):
-    """A workbook, the first row of its sheet naming the columns. Rows that are empty all over are left alone."""
+    """A workbook; the first row of its sheet names the columns. Empty rows are ignored."""
 
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         return row_by_row(self._cells(names), len(names), size, skip)
 
     def _cells(self, names: Sequence[str]) -> Iterator[Sequence[Any] | str]:
@@ -40,12 +40,12 @@ class ExcelRows(FileRows):
 
         book = _quietly(lambda: load_workbook(self._file, read_only=True))
         stack.callback(book.close)
-        wanted = [sheet for sheet in book.worksheets if self._told.sheet in (None, sheet.title)]
-        if len(wanted) != 1:
-            which = f"has {len(book.worksheets):,} sheets, so say which one" if self._told.sheet is None else "has no sheet of that name"
+        sheets = [sheet for sheet in book.worksheets if self._format.sheet in (None, sheet.title)]
+        if len(sheets) != 1:
+            which = f"has {len(book.worksheets):,} sheets, so say which one" if self._format.sheet is None else "has no sheet of that name"
             raise AnswerError(f"{self.label}: {which}")
-        wanted[0].reset_dimensions()  # some programs write wrong ones, and rows would be missing
-        return iter(wanted[0].iter_rows())
+        sheets[0].reset_dimensions()  # some programs write wrong ones, which would lose rows
+        return iter(sheets[0].iter_rows())
 
 
 def _is_filled(row: Sequence[Any]) -> bool:
@@ -53,14 +53,14 @@ def _is_filled(row: Sequence[Any]) -> bool:
 
 
 def _values(places: Sequence[int], row: Sequence[Any]) -> list[Any] | str:
-    """Formulas are not values: what they come to may not be in the file."""
+    """Returns the cells at these columns. A row with a formula is invalid: its value may not be in the file."""
     cells = [row[place] if place < len(row) else _EMPTY for place in places]
     if any(cell.data_type == "f" for cell in cells):
-        return "must have values, and has a formula"
+        return "must have values, got a formula"
     return [cell.value for cell in cells]
 
 
 def _quietly(read: Callable[[], T]) -> T:
-    """openpyxl's warnings quote cells."""
+    """Calls a function without openpyxl's warnings, which quote cells."""
     with without_warnings():
         return read()

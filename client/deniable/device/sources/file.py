@@ -1,4 +1,4 @@
-"""Which file has the rows, and what cannot be told from it. Nothing here opens one."""
+"""A file of rows: its path and format. Nothing here opens it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
-from deniable.device.redacted import Unshown
+from deniable.device.redacted import Redacted
 
 _KINDS = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
@@ -28,35 +28,36 @@ _RULES = {
     "jsonl": "true or false",
 }
 _NAME = re.compile(r'[^\0-\x1f,;|"{}]{1,255}')
-"""What a path looks like, and a table or a row in its place does not."""
+"""Matches paths, but no table or row passed by mistake."""
 
 
-def _only(kind: Any, given: Any) -> Any:
-    return given if isinstance(given, kind) else Unshown(given)
+def _only(kind: Any, argument: Any) -> Any:
+    return argument if isinstance(argument, kind) else Redacted(argument)
 
 
-def _input(given: Any) -> Any:
-    if isinstance(given, os.PathLike):
-        return Path(given)
-    return given if isinstance(given, str) or callable(getattr(given, "read", None)) else Unshown(given)
+def _input(argument: Any) -> Any:
+    if isinstance(argument, os.PathLike):
+        return Path(argument)
+    return argument if isinstance(argument, str) or callable(getattr(argument, "read", None)) else Redacted(argument)
 
 
 @dataclass(frozen=True, init=False)
 class File:
-    """A file with a respondent a row, by its path or open.
+    """A file of rows, one respondent a row, by its path or open.
 
-    The path's ending says what it is: .jsonl, .ndjson or .json (an object a line), .parquet, .arrow or .feather, .xlsx, and else CSV.
+    The ending of the path is its format: .jsonl, .ndjson or .json (an object a line), .parquet, .arrow or .feather, .xlsx, and otherwise
+    CSV.
 
     Args:
         file: The path, or the open file.
-        encoding: Of text that neither is UTF-8 nor begins with a mark, e.g. "cp1252".
-        delimiter: Of CSV whose header does not tell.
-        sheet: Of a workbook that has several.
-        jsonl: JSON lines, whatever the ending.
-        decimal: Of CSV: "," where numbers have a decimal comma.
+        encoding: Of text that neither is UTF-8 nor begins with a byte order mark, e.g. "cp1252".
+        delimiter: Of CSV, if its header is ambiguous.
+        sheet: Of a workbook with several.
+        jsonl: Read JSON lines, whatever the ending.
+        decimal: Of CSV: "," if numbers have a decimal comma.
 
     Raises:
-        ValueError: It is no file, or its kind does not have an option.
+        ValueError: It is not a file, or its format has no such option.
     """
 
     file: str | Path | IO[Any] = field(repr=False)
@@ -76,19 +77,19 @@ class File:
         decimal: str | None = None,
     ) -> None:
         vars(self).update(file=_input(file), jsonl=_only(bool, jsonl))
-        encoding, delimiter, sheet, decimal = (_only(str | None, given) for given in (encoding, delimiter, sheet, decimal))
+        encoding, delimiter, sheet, decimal = (_only(str | None, option) for option in (encoding, delimiter, sheet, decimal))
         vars(self).update(encoding=encoding, delimiter=delimiter, sheet=sheet, decimal=decimal)
-        del file, jsonl  # from here on no frame shows what was given, be it answers
+        del file, jsonl  # no frame shows these after this: they may be answers
         self._check()
 
     def _check(self) -> None:
         for name, rule in _RULES.items():
-            if isinstance(given := getattr(self, name), Unshown):
+            if isinstance(given := getattr(self, name), Redacted):
                 raise ValueError(f"{name} must be {rule}, got {given}")
-        del given  # the file, which may be a text of answers
-        told = {"encoding": self.encoding, "delimiter": self.delimiter, "decimal": self.decimal, "sheet": self.sheet}
-        if wrong := [name for name, value in told.items() if value is not None and name not in _OPTIONS.get(self.kind, ())]:
-            raise ValueError(f"{' and '.join(wrong)} must be left out: a {self.kind} file has none")
+        del given  # it may be a text of answers
+        options = {"encoding": self.encoding, "delimiter": self.delimiter, "decimal": self.decimal, "sheet": self.sheet}
+        if wrong := [name for name, value in options.items() if value is not None and name not in _OPTIONS.get(self.kind, ())]:
+            raise ValueError(f"{' and '.join(wrong)} must be left out for a {self.kind} file")
         if self.delimiter is not None and len(self.delimiter) != 1:
             raise ValueError(f"delimiter must be one character, got {self.delimiter!r}")
         if self.decimal not in (None, ".", ","):
@@ -102,18 +103,18 @@ class File:
 
     @property
     def kind(self) -> str:
-        """csv, jsonl, parquet, arrow or xlsx."""
+        """The format: csv, jsonl, parquet, arrow or xlsx."""
         suffix = Path(self.file).suffix.lower() if isinstance(self.file, str | Path) else ""
         return "jsonl" if self.jsonl else _KINDS.get(suffix, "csv")
 
     @property
     def codec(self) -> str:
-        """The encoding as Python calls it, however it was written: utf-8 for utf8; "" where none is told."""
+        """Python's name of the encoding, however it was written: utf-8 for utf8; "" if none was named."""
         return codecs.lookup(self.encoding).name if self.encoding else ""
 
 
 class State(NamedTuple):
-    """What a file looks like from outside: it is another one where this differs. size: bytes. changed: nanoseconds since 1970."""
+    """Size, modification time and inode of a file, to detect changes. size: bytes. changed: nanoseconds since 1970."""
 
     size: int
     changed: int
@@ -121,28 +122,32 @@ class State(NamedTuple):
 
     @classmethod
     def of(cls, path: str | Path) -> Self:
-        """Raises OSError, for a pipe or a device too."""
-        found = _status(path)
-        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):  # a directory says so itself
-            rule = "must be a file that can be read from its start again, and is a pipe or a device: give it open (on the command line: -)"
+        """Returns the state of a file. Raises OSError, also for a pipe or a device."""
+        status = _status(path)
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):  # reading a directory raises its own error
+            rule = "must be a file that can be read again from its start, got a pipe or a device: pass it open (on the command line: -)"
             raise OSError(errno.ESPIPE, rule, str(path))
-        return cls(found.st_size, found.st_mtime_ns, (found.st_dev, found.st_ino))
+        return cls(status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino))
 
     def __str__(self) -> str:
-        """What may be kept of it. Not the size: `no` is shorter than `yes`."""
+        """Returns the part that may be stored. Not the size: `no` is shorter than `yes`."""
         return f"changed {self.changed}"
 
 
 def _status(path: str | Path) -> os.stat_result:
-    """Raises OSError, which names only a path that looks like one: a text that is no file's name may be answers."""
+    """Returns the status of a file.
+
+    Raises:
+        OSError: There is none. It names only a path that looks like one: a text that names no file may be answers.
+    """
     try:
         return os.stat(path)
     except OSError:
         if isinstance(path, Path) and _NAME.fullmatch(str(path)):
             raise
-    except ValueError:  # no name of a file has a zero byte, or half a character
+    except ValueError:  # a file name has no zero byte and no lone surrogate
         pass
     rule = "rows must be the path of a file that exists, a data frame or an iterable of mappings"
-    error = FileNotFoundError(f"{rule}, got a text and no file has that name; it is not quoted, since it may be an answer")
+    error = FileNotFoundError(f"{rule}, got a text that names no file; it is not quoted, since it may be an answer")
     error.errno = errno.ENOENT
     raise error

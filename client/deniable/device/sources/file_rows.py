@@ -1,4 +1,4 @@
-"""What files of rows have in common, whatever is in them."""
+"""Base class of files of rows, whatever their format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from deniable.device.sources.file import File, State
-from deniable.device.sources.rows import Raw
+from deniable.device.sources.rows import RawRows
 from deniable.errors import AnswerError
 
 T = TypeVar("T")
@@ -26,49 +26,54 @@ _KINDS = {
     **dict.fromkeys((b"$FL2", b"$FL3", b"<stata_dta>"), ("SPSS or Stata", "save it as .xlsx or CSV")),
     b"%PDF": (".pdf", "save the table as .xlsx or CSV"),
 }
-"""What files begin with that are of no text: which ones they are, and what to do."""
+"""First bytes of binary formats: their names, and advice."""
 _LINES = "if it has one JSON object a line, say so by the name .jsonl or by jsonl=True (--jsonl)"
 _ARRAY = "write one object a line instead, as pandas does by orient='records', lines=True"
 _TEXTS = {b"[": ("JSON (an array)", _ARRAY), b"{": ("JSON", _LINES), b"<": ("HTML or XML", _EXPORT)}
-"""Likewise for what is text."""
+"""The same for text formats."""
 
 
 class FileRows(ABC):
-    """Only a path has a name, and can be read twice."""
+    """Rows of a file. Only a path has a name, and can be read twice."""
 
     def __init__(self, file: File) -> None:
-        self._told, self._file = file, file.file
+        self._format, self._file = file, file.file
         self.name: str | None = None
         self.mark = ""
         self.total: int | None = None
         self._hint = ""
         self.repeatable = isinstance(self._file, str | Path)
         if isinstance(self._file, str | Path):
-            self._begun = State.of(self._file)
+            self._state = State.of(self._file)
             self.name = os.path.realpath(self._file)  # one name, whatever links lead to it
-            self.mark = str(self._begun)
+            self.mark = str(self._state)
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        """As `Rows.stretches`. Raises AnswerError once the file is another than at first: rows may come twice, or end in their middle."""
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
+        """Yields rows as `Rows.stretches` does.
+
+        Raises:
+            AnswerError: The file has changed since it was opened: rows may come twice, or be cut off.
+        """
         return map(self._unchanged, self._stretches(names, size, skip))
 
     @abstractmethod
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        """Those of a file that stays as it is."""
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
+        """Yields rows, without checking that the file stays unchanged."""
 
-    def _unchanged(self, raw: Raw) -> Raw:
-        if isinstance(self._file, str | Path) and State.of(self._file) != self._begun:
-            raise AnswerError(f"{self.label}: must stay as it is while it is read, and has changed; what was read last is not sent")
-        return replace(raw, comma=self._told.decimal == ",", hint=self._hint)
+    def _unchanged(self, raw: RawRows) -> RawRows:
+        if isinstance(self._file, str | Path) and State.of(self._file) != self._state:
+            raise AnswerError(f"{self.label}: must not change while it is read; the rows read last are not sent")
+        return replace(raw, comma=self._format.decimal == ",", hint=self._hint)
 
     @property
     def label(self) -> str:
+        """The file's name for messages."""
         return str(self._file) if isinstance(self._file, str | Path) else "the input"
 
-    def certain(self, opened: Callable[[], T], rule: str) -> T:
-        """What a library opens. Its errors end here: they may quote what it read."""
+    def certain(self, open_file: Callable[[], T], rule: str) -> T:
+        """Returns the result of a library's function. Its errors end here: they may quote their input."""
         try:
-            return opened()
+            return open_file()
         except (AnswerError, MemoryError):
             raise
         except Exception as error:
@@ -76,10 +81,10 @@ class FileRows(ABC):
                 raise
         with open(self.label, "rb") as file:
             self.refuse_another_kind(file.read(16), rule)
-        raise AnswerError(f"{self.label}: must be {rule}, and cannot be read as one")
+        raise AnswerError(f"{self.label}: must be {rule}, but cannot be read as one")
 
     def refuse_another_kind(self, start: bytes, rule: str, text: bool = False) -> None:
-        """Raises AnswerError for the first bytes of a file of another kind; of a kind of text only with `text`."""
+        """Refuses a file whose first bytes are another format's; a text format's only with `text`. Raises AnswerError."""
         for mark, (other, advice) in (_TEXTS if text else _KINDS).items():
-            if start.lstrip().startswith(mark) and not other.startswith(f".{self._told.kind}"):
-                raise AnswerError(f"{self.label}: must be {rule}, and begins as {other} files do: {advice}")
+            if start.lstrip().startswith(mark) and not other.startswith(f".{self._format.kind}"):
+                raise AnswerError(f"{self.label}: must be {rule}, but begins like a {other} file: {advice}")

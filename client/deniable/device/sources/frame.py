@@ -1,4 +1,4 @@
-"""Rows from a data frame of pandas, polars or Arrow, none of which is imported here for it."""
+"""Rows from a data frame of pandas, polars or Arrow; none of them is imported here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from deniable.device.columns import of_arrow
-from deniable.device.sources.rows import Raw, columns_of
+from deniable.device.sources.rows import RawRows, columns_of
 
 
 class Frame:
@@ -17,16 +17,17 @@ class Frame:
     repeatable = True
 
     def __init__(self, frame: Any) -> None:
-        self._given: Callable[[], Any] = lambda: frame  # behind a function, as in `Mappings`
+        self._get: Callable[[], Any] = lambda: frame  # behind a function, as in `Mappings`
         self.total: int | None = len(frame)
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        frame = self._given()
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
+        """Yields rows as `Rows.stretches` does."""
+        frame = self._get()
         self._stretch(0, 0, names)
         return (self._stretch(start, size, names) for start in range(skip, len(frame), size))
 
-    def _stretch(self, start: int, size: int, names: Sequence[str]) -> Raw:
-        frame = self._given()
+    def _stretch(self, start: int, size: int, names: Sequence[str]) -> RawRows:
+        frame = self._get()
         of_pandas = hasattr(frame, "iloc")
         part = frame.iloc[start : start + size] if of_pandas else frame.slice(start, size)
         present = list(getattr(frame, "column_names", frame.columns))
@@ -34,4 +35,4 @@ class Frame:
         def column(place: int) -> Any:
             return part.iloc[:, place] if of_pandas else of_arrow(part[present[place]])
 
-        return Raw(len(part), columns_of("the data frame", names, present, column))
+        return RawRows(len(part), columns_of("the data frame", names, present, column))

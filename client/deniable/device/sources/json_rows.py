@@ -1,4 +1,4 @@
-"""Rows from a text file with one JSON object a line."""
+"""Rows from a text file with one JSON object a line (JSON Lines)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Any
 
 from deniable.device.sources.mappings import of_mappings
-from deniable.device.sources.rows import Raw
+from deniable.device.sources.rows import RawRows
 from deniable.device.sources.text_rows import TextRows, without_text_errors
 
 _RULE = "must be a JSON object with each name once"
@@ -17,7 +17,7 @@ _RULE = "must be a JSON object with each name once"
 class JsonRows(TextRows):
     """JSON Lines."""
 
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         lines = filter(str.strip, without_text_errors(self.lines(), lambda: self.label))
         first = list(islice(lines, 1))
         if "".join(first).lstrip().startswith("["):
@@ -27,9 +27,9 @@ class JsonRows(TextRows):
 
 
 def _each_name_once(pairs: list[tuple[str, Any]]) -> Any:
-    """An object; or, where a name stands in it twice, what is neither a row nor an answer: nobody knows which value was meant."""
-    found = dict(pairs)
-    return found if len(found) == len(pairs) else object()
+    """Returns an object as a dict; if a name is repeated, an invalid value, since either value may be the right one."""
+    unique = dict(pairs)
+    return unique if len(unique) == len(pairs) else object()
 
 
 _READER = json.JSONDecoder(object_pairs_hook=_each_name_once)

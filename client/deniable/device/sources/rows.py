@@ -1,4 +1,4 @@
-"""What every source of rows gives: stretches of them, as they came."""
+"""Interface of row sources: batches of raw rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,19 @@ from deniable.errors import AnswerError
 from deniable.survey.question import Question
 
 PART = 500
-"""Rows that are taken at a time."""
+"""Rows read at a time."""
 
 
 @dataclass
-class Raw:
-    """A stretch of rows as they came: for each question the answers, and the rows that are no rows at all.
+class RawRows:
+    """A batch of rows as read: for each question the answers, and the rows that cannot be read.
 
-    comma: whether numbers have a decimal comma. hint: what may help where a number is refused; it follows from the file, not from answers.
+    Attributes:
+        size: Number of rows.
+        columns: The answers to each question.
+        broken: The rows that cannot be read, each with the rule it breaks.
+        comma: Whether numbers have a decimal comma.
+        hint: Advice where a number is refused; it follows from the file, not from answers.
     """
 
     size: int
@@ -30,7 +35,7 @@ class Raw:
     hint: str = ""
 
     def plain(self, question: Question, column: Any) -> Any:
-        """A question's column, with decimal points in a number's. With a point a text is no number where the file has commas."""
+        """Returns a question's column, with decimal points in numbers; with decimal commas, a text with a point is no number."""
         if not (self.comma and question.is_number):
             return column
         values = column.values if isinstance(column, Coded) else listed(column)
@@ -39,38 +44,45 @@ class Raw:
 
 
 class Rows(Protocol):
-    """An input. `name` and `mark` tell a file from others and from its later self; `repeatable` says it can be read twice."""
+    """A source of rows. `name` and `mark` identify a file and its version; `repeatable` says whether it can be read twice."""
 
     name: str | None
     mark: str
     repeatable: bool
     total: int | None
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        """Yields the answers under these column names, up to `size` rows at a time, leaving out the first `skip`."""
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
+        """Yields the answers under these column names, up to `size` rows at a time, without the first `skip`."""
 
 
-def row_by_row(rows: Iterator[Sequence[Any] | str], width: int, size: int, skip: int = 0) -> Iterator[Raw]:
-    """Stretches of rows that come one by one: each its cells, or in words why it is no row."""
+def row_by_row(rows: Iterator[Sequence[Any] | str], width: int, size: int, skip: int = 0) -> Iterator[RawRows]:
+    """Returns batches of rows that come one by one: each is its cells, or the rule that it breaks."""
     left = itertools.islice(rows, skip, None)
     return iter(lambda: _stretch(left, width, size), None)
 
 
-def _stretch(rows: Iterator[Sequence[Any] | str], width: int, size: int) -> Raw | None:
-    """Up to `size` rows, some hundred at a time, which stay in the processor's cache; None at the end."""
+def _stretch(rows: Iterator[Sequence[Any] | str], width: int, size: int) -> RawRows | None:
+    """Returns up to `size` rows, read some hundred at a time to fit into the processor's cache; None at the end."""
     columns, broken, done, nothing = [list[Any]() for _ in range(width)], dict[int, str](), 0, [""] * width
     while part := list(itertools.islice(rows, min(PART, size - done))):
         broken |= {done + number: row for number, row in enumerate(part) if isinstance(row, str)}
         for column, cells in zip(columns, zip(*(nothing if isinstance(row, str) else row for row in part), strict=True), strict=True):
             column += cells
         done += len(part)
-    return Raw(done, columns, broken) if done else None
+    return RawRows(done, columns, broken) if done else None
 
 
 def columns_of(label: str, names: Sequence[str], present: Sequence[Any], column: Callable[[int], Any]) -> list[Any]:
-    """Returns the columns of a table whose cells may be lists: the items of a multiple choice stand in columns of their own or in one.
+    """Returns the columns of a table whose cells may be lists: a multiple choice has one column, or one for each item.
 
-    column: Gives the column at a place, with Python's own values where it is one of lists. Raises AnswerError as `places_of`.
+    Args:
+        label: The table's name, for messages.
+        names: The columns to return.
+        present: The columns of the table.
+        column: Returns the column at an index, with Python's own values if it has lists.
+
+    Raises:
+        AnswerError: As `places_of`, or a multiple choice has columns of both kinds.
     """
     lists, there = item_lists(names), set(map(_bare, present))
     wholes = {whole for whole, _ in lists.values() if whole in there}
@@ -86,31 +98,33 @@ def columns_of(label: str, names: Sequence[str], present: Sequence[Any], column:
 
 
 def places_of(label: str, names: Sequence[str], present: Sequence[Any]) -> list[int]:
-    """Returns the places of columns among those present. Blanks around a name do not count.
+    """Returns the indexes of columns among those present. Blanks around a name are ignored.
 
     Raises:
-        AnswerError: One is missing or there twice. Only what is looked for is named: a file without a header begins with answers.
+        AnswerError: One is missing or repeated. Only expected names are quoted: a file without a header begins with answers.
     """
-    there = list(map(_bare, present))
-    wanted = list(map(_bare, names))
-    like = {name.casefold() for name in there}
-    if absent := [f"{name}{' (but for capitals or spaces)' if name.casefold() in like else ''}" for name in wanted if name not in there]:
-        found = [name for name in dict.fromkeys(wanted) if name in there]
+    headers = list(map(_bare, present))
+    expected = list(map(_bare, names))
+    like = {name.casefold() for name in headers}
+    if absent := [
+        f"{name}{' (but for capitals or spaces)' if name.casefold() in like else ''}" for name in expected if name not in headers
+    ]:
+        matches = [name for name in dict.fromkeys(expected) if name in headers]
         rule = f"{label} must have a column for each question (a file's first line names them)"
-        columns = ", ".join([*found, *_unnamed(len(there) - len(found))]) or "no column"
+        columns = ", ".join([*matches, *_unnamed(len(headers) - len(matches))]) or "no column"
         raise AnswerError(f"{rule}; missing: {', '.join(dict.fromkeys(absent))}; found: {columns}")
-    if twice := [name for name in dict.fromkeys(wanted) if there.count(name) > 1]:
+    if twice := [name for name in dict.fromkeys(expected) if headers.count(name) > 1]:
         raise AnswerError(f"{label} must have each column once; more than once: {', '.join(twice)}")
-    return list(map(there.index, wanted))
+    return list(map(headers.index, expected))
 
 
 def _bare(name: Any) -> str:
-    """The name of a column without a byte order mark and blanks around it."""
+    """Returns the name of a column without a byte order mark and surrounding blanks."""
     return str(name).removeprefix("\ufeff").strip()
 
 
 def _unnamed(others: int) -> list[str]:
-    """How many columns are there beside those that are looked for, in words."""
+    """Returns the number of other columns as a phrase, or nothing."""
     if others == 1:
         return ["1 other, not shown, since it may be an answer"]
     return [f"{others:,} others, not shown, since they may be answers"] if others else []

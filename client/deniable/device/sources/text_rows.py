@@ -1,4 +1,4 @@
-"""What files of text have in common: their encoding, and errors that do not quote them."""
+"""Base class of text files: their encoding, and errors that do not quote them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ class TextRows(FileRows, ABC):
     """Rows from text."""
 
     def lines(self) -> Iterator[str]:
-        """The lines of a text. An open one stays open: it is its owner's to close."""
+        """Yields the lines of a text. An open file stays open: its owner closes it."""
         if isinstance(self._file, str | Path):
             with open(self._file, "rb") as raw:
                 encoding = self.encoding(raw.peek(8))
             with open(self._file, encoding=encoding, newline="") as text:
                 yield from text
         elif isinstance(self._file.read(0), str):
-            yield from map(str, self._file)  # without map it would be closed where its reader stops early
+            yield from map(str, self._file)  # map keeps the file open if the reader stops early
         else:
             buffer = self._file if isinstance(self._file, io.BufferedReader) else io.BufferedReader(self._file)  # type: ignore[type-var]
-            layers: list[Any] = [] if buffer is self._file else [buffer]  # what is not taken off closes the file when it is collected
+            layers: list[Any] = (
+                [] if buffer is self._file else [buffer]
+            )  # a layer that is not detached closes the file when it is garbage-collected
             try:
                 layers.append(io.TextIOWrapper(buffer, self.encoding(buffer.peek(8)), newline=""))
                 yield from map(str, layers[-1])
@@ -40,28 +42,33 @@ class TextRows(FileRows, ABC):
                         layers.pop().detach()
 
     def encoding(self, start: bytes) -> str:
+        """Returns the encoding of a text, from its first bytes or as named.
+
+        Raises:
+            AnswerError: It is not text, or the two contradict each other.
+        """
         self.refuse_another_kind(start, "text")
-        told = self._told.encoding
+        named = self._format.encoding
         mark = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
-        if told and mark and not self._told.codec.startswith(mark[:6].rstrip("-")):
-            raise AnswerError(f"{self.label}: begins with the mark of {mark[:6].rstrip('-').upper()}, and not with {told} text")
-        if not (told or mark) and b"\0" in start[:8]:
-            rule = "must be text, and has zero bytes, as UTF-16 without a mark has"
-            raise AnswerError(f"{self.label}: {rule}: say its encoding, such as utf-16-le")
-        return mark or told or "utf-8"
+        if named and mark and not self._format.codec.startswith(mark[:6].rstrip("-")):
+            raise AnswerError(f"{self.label}: must be {named} text, but begins with the mark of {mark[:6].rstrip('-').upper()}")
+        if not (named or mark) and b"\0" in start[:8]:
+            rule = "must be text, but has zero bytes, as UTF-16 without a mark has"
+            raise AnswerError(f"{self.label}: {rule}: name its encoding, such as utf-16-le")
+        return mark or named or "utf-8"
 
 
 def without_text_errors(items: Iterator[Any], where: Callable[[], str]) -> Iterator[Any]:
-    """Errors about text carry the text itself, or a piece: they end here, and are not chained to what is raised instead."""
+    """Yields items, and replaces errors about text, which quote it; they are not chained to the new error."""
     while True:
         try:
-            yield next(items)  # into no variable: while the last one is sent, it would still be there
+            yield next(items)  # not into a variable, which would keep the last one while it is sent
             continue
         except StopIteration:
             return
         except UnicodeDecodeError as error:
-            rule = "must be UTF-8 text, and is not: say its encoding, such as cp1252"
-            problem = rule if error.encoding == "utf-8" else "must be text in the encoding that was named, and is not"
+            rule = "must be UTF-8 text, but is not: name its encoding, such as cp1252"
+            problem = rule if error.encoding == "utf-8" else "must be text in the named encoding, but is not"
         except csv.Error as error:
             problem = f"is not well-formed CSV: {error}"
         raise AnswerError(f"{where()}: {problem}")

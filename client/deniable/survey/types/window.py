@@ -24,6 +24,6 @@ _SIZES = (  # from this epsilon on: outputs, of them in a window
 
 
 def best_window(epsilon: float) -> tuple[int, int]:
-    """(levels, window) for this privacy loss."""
+    """Returns the number of levels and the window's width for this privacy loss."""
     _, outputs, window = _SIZES[bisect_right(_SIZES, epsilon, key=lambda row: row[0]) - 1]
     return outputs - window + 1, window

@@ -154,25 +154,25 @@ def odd_files() -> Iterator[tuple[str, bytes, str]]:
     yield (
         "a.xls",
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1CANARY",
-        "must be text, and begins as .xls or, with a password, .xlsx files do",
+        "must be text, but begins like a .xls or, with a password, .xlsx file",
     )
-    yield "a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1CANARY", "a workbook (.xlsx), and begins as .xls or, with a password, .xlsx files do"
-    yield "a.ods", b"PK\3\4CANARY", "begins as .xlsx, .ods or .zip files do"
-    yield "a.xlsx", b"PK\3\4CANARY", "must be a workbook (.xlsx), and cannot be read as one"
-    yield "a.xlsx", text, "must be a workbook (.xlsx), and cannot be read as one"
-    yield "a.csv.gz", gzip.compress(text), "begins as compressed (.gz, .bz2, .xz, .zst) files do: unpack it"
+    yield "a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1CANARY", "a workbook (.xlsx), but begins like a .xls or, with a password, .xlsx file"
+    yield "a.ods", b"PK\3\4CANARY", "begins like a .xlsx, .ods or .zip file"
+    yield "a.xlsx", b"PK\3\4CANARY", "must be a workbook (.xlsx), but cannot be read as one"
+    yield "a.xlsx", text, "must be a workbook (.xlsx), but cannot be read as one"
+    yield "a.csv.gz", gzip.compress(text), "begins like a compressed (.gz, .bz2, .xz, .zst) file: unpack it"
     yield "a.csv.bz2", bz2.compress(text), "unpack it"
     yield "a.csv.xz", lzma.compress(text), "unpack it"
-    yield "a.parquet", gzip.compress(text), "a Parquet or Arrow file, as its name says, and begins as compressed"
-    yield "a.arrow", b"PAR1CANARY", "begins as .parquet files do"
-    yield "a.csv", b"ARROW1\0\0CANARY", "begins as .arrow files do: if it is one, say so by its name"
-    yield "a.sav", b"$FL2@(#) CANARY", "begins as SPSS or Stata files do: save it as .xlsx or CSV"
-    yield "a.pdf", b"%PDF-1.7 CANARY", "begins as .pdf files do"
-    yield "a.json", b'[{"smokes": "CANARY"}]', "with one object a line, and begins as JSON (an array) files do: write one object a line"
-    yield "a.jsonl", b'\xef\xbb\xbf\n [\n{"smokes": "CANARY"}]', "begins as JSON (an array) files do"
-    yield "a.csv", b'[{"smokes": "CANARY"}]', "begins as JSON (an array) files do"
-    yield "a.txt", b'{"smokes": "CANARY"}\n', "begins as JSON files do: if it has one JSON object a line, say so by the name .jsonl"
-    yield "a.xls", b"<html><table><td>CANARY</td></table>", "begins as HTML or XML files do: save it as .xlsx"
+    yield "a.parquet", gzip.compress(text), "a Parquet or Arrow file, as its name says, but begins like a compressed"
+    yield "a.arrow", b"PAR1CANARY", "begins like a .parquet file"
+    yield "a.csv", b"ARROW1\0\0CANARY", "begins like a .arrow file: if it is one, say so by its name"
+    yield "a.sav", b"$FL2@(#) CANARY", "begins like a SPSS or Stata file: save it as .xlsx or CSV"
+    yield "a.pdf", b"%PDF-1.7 CANARY", "begins like a .pdf file"
+    yield "a.json", b'[{"smokes": "CANARY"}]', "with one object a line, but begins like a JSON (an array) file: write one object a line"
+    yield "a.jsonl", b'\xef\xbb\xbf\n [\n{"smokes": "CANARY"}]', "begins like a JSON (an array) file"
+    yield "a.csv", b'[{"smokes": "CANARY"}]', "begins like a JSON (an array) file"
+    yield "a.txt", b'{"smokes": "CANARY"}\n', "begins like a JSON file: if it has one JSON object a line, say so by the name .jsonl"
+    yield "a.xls", b"<html><table><td>CANARY</td></table>", "begins like a HTML or XML file: save it as .xlsx"
 
 
 @pytest.mark.parametrize(("name", "content", "message"), list(odd_files()), ids=range(len(list(odd_files()))))

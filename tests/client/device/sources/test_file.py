@@ -69,7 +69,7 @@ def test_a_file_does_not_show_what_it_was_made_of():
 )
 @pytest.mark.parametrize("made", [str, Path, File, lambda text: File(Path(text))], ids=["text", "path", "file", "file of a path"])
 def test_a_text_that_is_no_files_name_is_not_quoted(made, text):
-    with pytest.raises(FileNotFoundError, match="no file has that name; it is not quoted, since it may be an answer") as caught:
+    with pytest.raises(FileNotFoundError, match="names no file; it is not quoted, since it may be an answer") as caught:
         as_rows(made(text))
     assert str(caught.value).startswith("rows must be the path of a file that exists, a data frame or an iterable of mappings, got a text")
     assert TOKEN not in repr(vars(caught.value)) + str(caught.value) + repr(caught.value.filename)

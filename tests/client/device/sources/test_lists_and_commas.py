@@ -108,5 +108,5 @@ def test_a_comma_is_not_both_delimiter_and_decimal() -> None:
     for wrong in (";", "", "point", 5):
         with pytest.raises(ValueError, match=r"^decimal must be "):
             File("x.csv", decimal=wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="decimal must be left out: a xlsx file has none"):
+    with pytest.raises(ValueError, match="decimal must be left out for a xlsx file"):
         File("x.xlsx", decimal=",")
