@@ -1,4 +1,4 @@
-"""Power analysis: the chance that a true share, or a difference of two groups, is found, and the sample size for a wanted power.
+"""Power analysis: the chance that a true share, or a difference of two groups, is found, and the respondents that a wanted power takes.
 
 A share's test compares the estimate with a multiple of its standard error under no difference; its distribution is taken as normal. Two
 groups' test is the one of the printed interval. docs/guide/planner.md has the formulas.
