@@ -29,7 +29,7 @@ from deniable import encode, encode_column
 from deniable.device import sealed
 from deniable.device.sealed import Sealed
 from deniable.device.sources import as_rows
-from deniable.device.sources.rows import Raw
+from deniable.device.sources.rows import RawRows
 from deniable.device.tables import Batch
 from deniable.errors import AnswerError, DeliveryError
 from deniable.sdk.client import SurveyClient
@@ -129,7 +129,7 @@ def test_nothing_refers_to_an_answer_any_more_when_its_submission_is_sent(here, 
 
     def look(*_: object) -> None:
         alive.append(sum(ref() is not None for ref in made))
-        alive.append(sum(isinstance(one, Batch) or (isinstance(one, Raw) and bool(one.columns)) for one in gc.get_objects()))
+        alive.append(sum(isinstance(one, Batch) or (isinstance(one, RawRows) and bool(one.columns)) for one in gc.get_objects()))
 
     monkeypatch.setattr(here._transport, "post", look)
     here.submit_many("canaries", (noted(Row(ANSWERS)) for _ in range(7)), batch=3)

@@ -154,8 +154,8 @@ def _protection(survey: Survey) -> list[str]:
     return _aligned([head, *((q.id, q.type, f"{q.epsilon / survey.epsilon:.1%}", *_in_words(people(q.channel))) for q in survey.questions)])
 
 
-def _in_words(found: NaturalFrequencies) -> tuple[str, str]:
-    return f"{found.own:,} of {found.of:,}", f"{found.other:,} of {found.of:,}"
+def _in_words(frequencies: NaturalFrequencies) -> tuple[str, str]:
+    return f"{frequencies.own:,} of {frequencies.of:,}", f"{frequencies.other:,} of {frequencies.of:,}"
 
 
 def _coins(survey: Survey) -> list[str]:

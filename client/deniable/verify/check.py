@@ -1,4 +1,4 @@
-"""The verification itself: fetch all that a respondent's browser would, compare it, name what is not as it was released."""
+"""Verification of a served page: fetches everything that a respondent's browser would, and compares it with the release."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SHOWN = 3
 
 
 class Finding(NamedTuple):
-    """Something that is not as it was released: a page, a file, a header, an element, the definition."""
+    """Something that differs from the release: a page, a file, a header, an element, the definition."""
 
     kind: Kind
     name: str
@@ -46,7 +46,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """checked: what was compared, in sentences. findings: what is wrong; none where all is right. digest: of the definition served.
+    """Result of a verification. checked: the comparisons, in sentences. findings: the differences. digest: of the definition served.
 
     left: what was not compared. ran: the SHA-384 of each script that ran in a real browser, by address, where one was used.
     script: that of the page's one script, as it was served.

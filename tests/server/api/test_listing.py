@@ -19,7 +19,7 @@ from tests.kit.surveys import STUDY
 from deniable import RejectedError, SurveyClient
 from deniable.cli import main
 from deniable.errors import DeliveryError
-from deniable.sdk.survey_list import Listed
+from deniable.sdk.survey_list import SurveySummary
 from deniable.survey import Survey
 from deniable_server.access import api_keys
 from deniable_server.identity.passwords import set_password
@@ -137,7 +137,7 @@ def test_the_client_goes_through_all_pages_as_they_are_wanted(app: Flask, store:
     with reached(app, monkeypatch) as asked, SurveyClient("http://localhost", auth=ADA) as client:
         found = client.surveys()
         first = next(found)
-        assert first == Listed(
+        assert first == SurveySummary(
             "s000", "About s000", "open", store.surveys.published("s000").published_on, surveys[0].digest, surveys[0].epsilon
         )
         assert len(asked) == 1
