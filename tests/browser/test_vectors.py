@@ -388,14 +388,14 @@ def test_every_code_is_written_and_read_alike(javascript: Javascript, vectors: V
     got = javascript(
         ASK_ALL
         + """return Promise.all(given.map(async ({ secret, text, typed }) => {
-            if (text) return [await codes.format_code(fromHex(secret)), hex(await codes.submissionId(fromHex(secret)))];
+            if (text) return [await codes.written(fromHex(secret)), hex(await codes.submissionId(fromHex(secret)))];
             const bytes = await codes.read(typed);
             return bytes ? hex(bytes) : null;
         }));""",
         cases,
     )
     assert got == [[case["text"], case["id"]] if "text" in case else case["secret"] for case in cases]
-    assert all(javascript("return codes.read(await codes.format_code(codes.secret())).then((b) => b.length)", None) == 15 for _ in range(3))
+    assert all(javascript("return codes.read(await codes.written(codes.secret())).then((b) => b.length)", None) == 15 for _ in range(3))
 
 
 SIX_WORDS = """const { WORDS, sixWords } = await import("/six_words.mjs");

@@ -325,7 +325,7 @@ def test_no_attribute_of_a_local_leads_to_the_answers_before_they_are_read(here,
 
 
 def test_a_seal_is_not_copied():
-    with pytest.raises(TypeError, match="is not copied"):
+    with pytest.raises(TypeError, match="must not be copied"):
         copy.copy(Sealed(dict, bird=TOKEN))
 
 

@@ -57,10 +57,10 @@ def test_a_mistake_is_told_beside_its_field_as_it_is_made_and_taken_back_as_it_i
     writer.write("ask", "9")
     writer.told("ask-mistake", "Must be a whole number from 1 to 4")
     assert writer.unfolded("ask").get_attribute("aria-invalid") == "true"
-    writer.told("told", "1 thing to mend")
+    writer.told("problems", "Fix 1 thing before you publish")
     writer.write("ask", "4")
     writer.told("ask-mistake", "")
-    writer.told("told", "")
+    writer.told("problems", "")
     assert "6 questions" in writer.shows("#outlook .warning").text
     assert (other.get_attribute("value"), field.get_attribute("value")) == ("Still being typed", "3")
     assert writer.driver.execute_script("return window.same")
@@ -104,7 +104,7 @@ def test_the_second_of_two_tabs_is_told_and_loses_nothing(writer: Writer) -> Non
         writer.driver.switch_to.window(first)
     element = writer.driver.find_element(By.ID, "title")
     writer.type(element, "Of the first tab")
-    assert "was changed meanwhile" in writer.shows("#problems .problem").text
+    assert "The draft has changed" in writer.shows("#problems .problem").text
     assert writer.driver.find_element(By.ID, "title").get_attribute("value") == "Of the first tab"
     writer.press("over")
     assert Survey.from_text(writer.draft(path).text).title == "Of the first tab"
@@ -115,7 +115,7 @@ def test_who_is_logged_out_in_the_middle_loses_nothing_and_goes_on_after_a_login
     path = writer.open(HABITS.read_text())
     driver.delete_all_cookies()
     writer.type(driver.find_element(By.ID, "title"), "Typed after the end")
-    writer.told("told", "You are logged out")
+    writer.told("problems", "You are logged out")
     assert driver.current_url == writer.server.url + path
     first = driver.current_window_handle
     driver.find_element(By.CSS_SELECTOR, "#problems a[target=_blank]").click()
@@ -129,7 +129,7 @@ def test_who_is_logged_out_in_the_middle_loses_nothing_and_goes_on_after_a_login
         driver.switch_to.window(first)
     assert driver.find_element(By.ID, "title").get_attribute("value") == "Typed after the end"
     writer.write("contact", "Ada")
-    writer.told("told", "")
+    writer.told("problems", "")
     kept = Survey.from_text(writer.draft(path).text)
     assert (kept.title, kept.contact) == ("Typed after the end", "Ada")
 

@@ -234,7 +234,7 @@ def test_the_editor_keeps_moves_tells_of_mistakes_and_shows_the_page_of_responde
     writer.told("ask-mistake", "Must be a whole number from 1 to 4")
     assert writer.unfolded("ask").get_attribute("aria-invalid") == "true"
     writer.write("ask", "4")
-    writer.told("told", "")
+    writer.told("problems", "")
     writer.press("add")
     writer.write_question("questions-6", {"type": "choice", "id": "town", "text": "Where do you live?", "options": ["here", "there"]})
     writer.press("up 6")

@@ -253,7 +253,7 @@ def reads_what_came(eve: Researcher) -> None:
     eve.go("Model", "Life on campus: model")
     eve.choose(outcome="cheated")
     eve.driver.find_element(By.CSS_SELECTOR, "[name=predictor][value=age]").click()
-    eve.driver.find_element(By.XPATH, "//button[.='Fit']").click()
+    eve.driver.find_element(By.XPATH, "//button[.='Fit model']").click()
     modelled = eve.reads("table.estimates", "age")
     ratios = np.exp(found.regress("cheated ~ age").params.drop("Intercept"))
     assert [ratio for ratio in ratios if f"{ratio:.2f}" not in modelled] == []
@@ -280,7 +280,7 @@ def takes_the_data_away(eve: Researcher) -> None:
 
 def closes_and_archives(eve: Researcher) -> None:
     eve.go("Settings", "Life on campus: settings")
-    eve.driver.find_element(By.XPATH, "//summary[.='Close it']").click()
+    eve.driver.find_element(By.XPATH, "//summary[.='Close the survey']").click()
     eve.driver.find_element(By.XPATH, "//button[.='Close for good']").click()
     eve.reads("[aria-labelledby=closing]", "This survey is closed")
     with eve.somebody_else() as page:

@@ -311,7 +311,7 @@ def test_the_first_five_cards_are_open_and_the_others_have_their_answer_in_a_sen
     assert hours.text.startswith("The mean is between")
 
 
-@pytest.mark.parametrize("way", ["#q-hours", "#:~:text=Figures%20of%20the%202%20levels"])
+@pytest.mark.parametrize("way", ["#q-hours", "#:~:text=Show%20all%202%20levels"])
 def test_a_folded_card_opens_for_whoever_is_led_to_it_or_looks_for_words_in_it(ada: Chrome, site: Any, way: str) -> None:
     ada.get("about:blank")
     ada.get(f"{site.url}/manage/surveys/look{way}")

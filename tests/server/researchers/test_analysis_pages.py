@@ -278,7 +278,7 @@ def test_any_other_option_of_a_multiple_choice_can_predict_and_be_the_outcome(ho
 
 
 def test_nothing_is_fitted_before_something_is_chosen(ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "fitted", None)
+    monkeypatch.setattr(models, "fit_model", None)
     for query in ("", "?outcome=smokes", "?predictor=party"):
         assert "Choose an outcome" in text_of(ada.get(f"{PAGE}/model{query}"))
 

@@ -143,7 +143,7 @@ def test_a_number_is_its_mean_with_interval_and_scale_first_and_levels_that_are_
     assert found["Levels: How many hours?"] == {level: line(rows["hours", level]) for level in ("0", "7", "14")}
     assert found["Estimates: How many hours?"] == {"no answer": line(rows["hours", "no answer"])}
     card = page.split('id="q-hours"')[1].split("</section>")[0]
-    assert card.index("Mean") < card.index("rounded at random") < card.index("Figures of the 3 levels")
+    assert card.index("Mean") < card.index("rounded at random") < card.index("Show all 3 levels")
     assert re.search(r"a bar is not the\s+share of people with that number", card)
     bars = re.search(r'class="histogram" role="img" aria-label="Estimated shares of the levels: ([^"]*)"', card)
     assert bars is not None

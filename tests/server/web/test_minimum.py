@@ -204,7 +204,7 @@ def fingerprint(survey: Survey, raw: bytes, model: Any) -> Any:
 @pytest.fixture
 def worlds(tmp_path: Path, logged_in: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., World]]:
     made: list[World] = []
-    monkeypatch.setattr(models, "fitted", fingerprint)
+    monkeypatch.setattr(models, "fit_model", fingerprint)
 
     def make(other: bool, **options: Any) -> World:
         made.append(World(tmp_path / f"world-{len(made)}", logged_in, other, **options))
