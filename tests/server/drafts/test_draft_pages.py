@@ -241,7 +241,7 @@ BRANCHED = (
 def test_conditions_are_joined_row_by_row_and_ends_are_there_for_bins(editor: Open) -> None:
     one = editor(BRANCHED)
     one.press("save", **{"questions-3-conditions-0-question": "affair", "questions-3-conditions-0-answers": "yes"})
-    assert "Its answers: yes, no." in one.page.text
+    assert "Possible answers: yes, no." in one.page.text
     one.press("condition 3")
     one.press("save", **{"questions-3-conditions-1-question": "age"})
     assert mistakes(one.page).keys() == {"questions-3-conditions-1-answers"}
@@ -382,7 +382,7 @@ def test_who_has_as_many_drafts_as_may_be_is_told_and_loses_nothing(editor: Open
     while len(store.drafts.listed("ada")) < MOST:
         store.drafts.begin("ada", "")
     begun = ada.post("/manage/new", data={"blank": "1"})
-    assert (begun.status_code, f"at most {MOST} drafts" in begun.text) == (422, True)
+    assert (begun.status_code, f"you have {MOST} drafts, the most allowed" in begun.text) == (422, True)
     page = one.press("keep", about="Much that was typed")
     assert (page.status_code, f"at most {MOST} a person" in page.text) == (409, True)
     assert filled(page.text, "editor")["about"] == "Much that was typed"

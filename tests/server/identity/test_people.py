@@ -247,8 +247,8 @@ def test_an_owner_gives_changes_and_takes_roles(app: Flask, hers: FlaskClient, l
     ("fields", "told"),
     [
         ({"user": "nobody", "role": "viewer"}, "There is no account with this name"),
-        ({"user": "eve", "role": "viewer"}, "The account is the survey's only owner"),
-        ({"user": "eve", "role": "none", "sure": "1"}, "The account is the survey's only owner"),
+        ({"user": "eve", "role": "viewer"}, "The account is the survey&#39;s only owner"),
+        ({"user": "eve", "role": "none", "sure": "1"}, "The account is the survey&#39;s only owner"),
         ({"user": "bob", "role": "boss"}, "Not a valid choice"),
         ({"user": "", "role": "viewer"}, "Enter a name"),
     ],
