@@ -236,7 +236,7 @@ def _number(count: int, noun: str) -> str:
 @click.option("--public-url", metavar="URL", help="The https:// address people use; the links in CSV and JSON begin with it.")
 @json_option
 def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str | None, as_json: bool) -> None:
-    """Create one-time codes for a survey whose access is invited. They are printed once and not stored."""
+    """Create one-time codes for a survey by invitation. They are printed once and not stored."""
     with opened(db) as store:
         url = Config.for_database(db, public_url).public_url
         codes = invitations.make(store, survey_id, count)

@@ -208,7 +208,7 @@ def grant(db: Database, survey_id: str, name: str, role: str) -> None:
 
 @click.group("key")
 def key_commands() -> None:
-    """Manage API keys for programs that send many records or read results."""
+    """Manage API keys of programs."""
 
 
 @key_commands.command("make")

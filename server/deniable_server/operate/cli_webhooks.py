@@ -14,7 +14,7 @@ from deniable_server.store.webhooks import EVENTS
 
 @click.group("webhook")
 def webhook_commands() -> None:
-    """Manage webhooks: addresses that receive a survey's events, once a day."""
+    """Manage webhooks, which receive events of a survey."""
 
 
 @webhook_commands.command("make")

@@ -58,7 +58,7 @@ def test_the_page_that_asks_publishes_and_a_second_press_leads_to_the_surveys(ad
     replies = [ada.post(path, data=sent) for _ in range(2)]
     assert [reply.status_code for reply in replies] == [302, 404]
     assert replies[0].headers["Location"] == "/manage/surveys/affairs/invite"
-    assert "what was published is among the surveys" in replies[1].text
+    assert "a published draft is listed among the surveys" in replies[1].text
     assert 'href="/manage"' in replies[1].text
     assert ids(store) == ["affairs", "study"]
     assert store.drafts.listed("ada") == []

@@ -180,7 +180,7 @@ def test_odds_ratios_are_the_librarys_and_stand_beside_those_of_records_taken_at
     assert "deniable regress" in page
     assert "'smokes ~ party'" in page
     assert [line.name for line in found.lines] == ["party: Green", "party: Blue"]
-    assert "95% intervals ε = 1.6 and 1.6 party : each answer beside Red" in page
+    assert "95% intervals ε = 1.6 and 1.6 party : compared with Red" in page
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def test_an_error_has_the_header_and_the_way_back_for_researchers_only(app: Flas
         assert all(place in reply.text for place in ('<html lang="en"', "<bdi>ada</bdi>", ">People</a>", ">Log out</button>"))
         assert ('aria-label="This survey"' in reply.text) == ("?" in path)  # its pages, for whoever has a role in it
         assert reply.headers["Content-Security-Policy"].endswith("form-action 'self'")
-        assert ('<a href="/manage/surveys/study">This page without its options</a>' in reply.text) == ("?" in path)
+        assert ('<a href="/manage/surveys/study">Open this page without options</a>' in reply.text) == ("?" in path)
     assert "<bdi>ada</bdi>" not in app.test_client().get("/manage/nothing").text
     for client in (ada, app.test_client()):
         assert "All surveys" not in client.get("/s/nothing").text
