@@ -166,11 +166,14 @@ def reported_covariance(weights: _Floats, channel: Window, ones: NDArray[np.int6
 def at_least(coins: _Floats, plain: _Floats) -> _Floats:
     """Returns a covariance, shape (m, m), with no variance below the coins' alone.
 
-    The excess over the coins is projected onto the matrices that can be a covariance.
+    The excess over the coins is projected onto the matrices that can be a covariance, each figure in units of its own standard error:
+    else the result would depend on the units.
     """
-    values, vectors = np.linalg.eigh(plain - coins)
+    scale = np.sqrt(np.abs(np.diagonal(coins)) + np.abs(np.diagonal(plain)))
+    units = np.outer(scale, scale)
+    values, vectors = np.linalg.eigh(np.divide(plain - coins, units, out=np.zeros_like(units), where=units > 0))
     beyond: _Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    return coins + beyond
+    return coins + beyond * units
 
 
 def _pairs(weights: _Floats, channel: Channel) -> _Floats:

@@ -11,7 +11,7 @@ larger by the variance of rounding, which depends on where between two levels th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -46,10 +46,10 @@ def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
     two_dimensional(table)
     (x, known_x), (y, known_y) = (_scores(values, options) for values, options in zip((rows, columns), table.options, strict=True))
     one, x, y = np.outer(known_x, known_y), np.outer(x, known_y), np.outer(known_x, y)
-    weights = (one, x, y, x * x, y * y, x * y)
-    sums = np.array([float((weight * table.shares).sum()) for weight in weights])
+    weights = np.array([one, x, y, x * x, y * y, x * y])
+    sums = (weights * table.shares).sum(axis=(1, 2))
     what = f"correlation of {' and '.join(table.questions)}"
-    result = _pearson(what, table.n, (sums, table.covariance_of(*weights)), table.interval)
+    result = _pearson(what, table.n, sums, lambda gradient: table.variance_of(np.tensordot(gradient, weights, 1)), table.interval)
     return replace(result, warning=_few(table, one > 0), origin=table.origin)
 
 
@@ -90,7 +90,11 @@ def correlation_with(
     r, v, w = (reported @ pseudo_answers.score_of_bits(each, item.channel) for each in (present, x, x * x))
     each = np.column_stack([r, v, r * z, w, r * z * z, v * z])
     covariance = np.cov(each, rowvar=False) / len(each)
-    return _pearson(f"correlation of {question} and a public number", len(each), (each.mean(axis=0), covariance), Interval(confidence))
+
+    def variance(gradient: _Floats) -> float:
+        return float(gradient @ covariance @ gradient)
+
+    return _pearson(f"correlation of {question} and a public number", len(each), each.mean(axis=0), variance, Interval(confidence))
 
 
 def _scores(values: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
@@ -105,27 +109,29 @@ def _scores(values: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
     return np.where(present, scores - (np.nanmin(scores) + np.nanmax(scores)) / 2, 0.0), present.astype(np.float64)
 
 
-def _pearson(what: str, n: int, figures: tuple[_Floats, _Floats], interval: Interval) -> Estimate:
-    """Returns the correlation from the sums of 1, x, y, x^2, y^2 and xy over people with both, shape (6,), and their covariance, (6, 6)."""
-    sums, covariance = figures
+def _pearson(what: str, n: int, sums: _Floats, variance: Callable[[_Floats], float], interval: Interval) -> Estimate:
+    """Returns the correlation from the sums of 1, x, y, x^2, y^2 and xy over people with both, shape (6,).
+
+    `variance` gives the variance of a sum of multiples of these six. Only the variances of single figures are asked for, each of them not
+    below the coins': a floor under the covariance of all six would depend on the scores' units.
+    """
     if not sums[0] > 0:
         raise EstimateError(f"{what}: too few are estimated to have answered")
     _, mx, my, mxx, myy, mxy = (sums / sums[0]).tolist()
     vx, vy = mxx - mx * mx, myy - my * my
-    for variance, by in ((vx, [-2 * mx, 0.0, 1.0, 0.0, 0.0]), (vy, [0.0, -2 * my, 0.0, 1.0, 0.0])):
-        error = math.sqrt(max(0.0, _spread(by, sums, covariance)))
-        if not variance > interval.quantile * error:
+    for spread, by in ((vx, [-2 * mx, 0.0, 1.0, 0.0, 0.0]), (vy, [0.0, -2 * my, 0.0, 1.0, 0.0])):
+        error = math.sqrt(max(0.0, variance(_gradient(by, sums))))
+        if not spread > interval.quantile * error:
             raise EstimateError(
-                f"{what}: both variances must be clearly above 0, got {variance:.4g} with a standard error of {error:.4g}; more reports, "
+                f"{what}: both variances must be clearly above 0, got {spread:.4g} with a standard error of {error:.4g}; more reports, "
                 "or a larger epsilon, are needed"
             )
     scale = 1 / math.sqrt(vx * vy)
     value = (mxy - mx * my) * scale
     by = [value * mx / vx - my * scale, value * my / vy - mx * scale, -value / (2 * vx), -value / (2 * vy), scale]
-    return normal.limited(what, n, value, max(_spread(by, sums, covariance), 1e-24), interval, (-1.0, 1.0))
+    return normal.limited(what, n, value, max(variance(_gradient(by, sums)), 1e-24), interval, (-1.0, 1.0))
 
 
-def _spread(by: Sequence[float], sums: _Floats, covariance: _Floats) -> float:
-    """Returns the variance of a function of the five means, from its gradient in these, which are sums over the first one."""
-    gradient = np.array([-float(np.dot(by, sums[1:] / sums[0])), *by]) / sums[0]
-    return float(gradient @ covariance @ gradient)
+def _gradient(by: Sequence[float], sums: _Floats) -> _Floats:
+    """Returns the gradient in the six sums, shape (6,), of a function of the five means, which are sums over the first one."""
+    return np.array([-float(np.dot(by, sums[1:] / sums[0])), *by]) / sums[0]
