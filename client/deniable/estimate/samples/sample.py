@@ -17,6 +17,8 @@ from deniable.survey import Survey
 GROUP = "group"
 """The attribute that every survey with groups has: each group by itself."""
 
+_ROUNDING = 0.01  # by which rounded shares may miss their sum, and rounded numbers of people their total, relative to it
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -27,8 +29,8 @@ class Sample:
         strata: The attribute whose values were sampled one by one.
         population: The size of the population in each stratum, or in all: of clusters, if there are any, else of people. Reports are
             weighted to it, and the answers' error shrinks as more of it is in the sample; the coins' error does not.
-        margins: Known shares, or numbers, of the values of attributes, and of the options of one question: the reports are weighted to
-            these (post-stratification, or raking if there are several).
+        margins: Known shares, which add up to 1, or numbers of people, of the values of attributes, and of the options of one question:
+            the reports are weighted to these (post-stratification, or raking if there are several).
         attributes: A value of each attribute for each group: {"region": {"Clinic 1": "north", ..}}. "group" is always one.
         replicates: Replicate weights, instead of all the above but attributes: for each replicate (jackknife, bootstrap, balanced repeated
             replication) the factor of each group's reports.
@@ -156,7 +158,19 @@ def _population(population: Any, strata: str | None) -> list[str]:
 def _margins(margins: Any) -> list[str]:
     if not isinstance(margins, Mapping) or not all(isinstance(shares, Mapping) and shares for shares in margins.values()):
         return ["margins must be a mapping of names, each to a mapping of values to shares"]
-    return [f"margins: the values of {name} must be finite numbers above 0" for name, shares in margins.items() if not _positive(shares)]
+    wrong = [f"margins: the values of {name} must be finite numbers above 0" for name, shares in margins.items() if not _positive(shares)]
+    return wrong or _totals({name: math.fsum(shares.values()) for name, shares in margins.items()})
+
+
+def _totals(totals: Mapping[str, float]) -> list[str]:
+    """Returns the error of margins that are neither shares nor numbers of the same people; rounding may move a sum by 1%."""
+    if partial := [name for name, total in totals.items() if total < 1 - _ROUNDING]:
+        return [f"margins: the shares of {name} must add up to 1, got {totals[name]:g}" for name in partial]
+    numbers = {name: total for name, total in totals.items() if total > 1 + _ROUNDING}
+    if numbers and max(numbers.values()) > (1 + _ROUNDING) * min(numbers.values()):
+        got = ", ".join(f"{total:,.10g} by {name}" for name, total in numbers.items())
+        return [f"margins: numbers of people must have the same total in each margin, got {got}; or give shares that add up to 1"]
+    return []
 
 
 def _positive(shares: Mapping[str, Any]) -> bool:

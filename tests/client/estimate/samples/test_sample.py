@@ -42,6 +42,11 @@ SURVEY = Survey.from_dict(
         ({"margins": {"region": {"north": 0}}}, "margins: the values of region must be finite numbers above 0"),
         ({"margins": {"region": {"north": float("nan")}}}, "margins: the values of region must be finite numbers above 0"),
         ({"margins": [1]}, "margins must be a mapping"),
+        ({"margins": {"region": {"north": 0.2, "south": 0.3}}}, "the shares of region must add up to 1, got 0.5"),
+        (
+            {"margins": {"region": {"north": 1500, "south": 2500}, "kind": {"old": 700, "new": 500}}},
+            "the same total in each margin, got 4,000 by region, 1,200 by kind",
+        ),
         ({"attributes": {"group": {}}}, "group is each group by itself"),
         ({"scale": 1.0}, "scale must come with replicates"),
         ({"replicates": {"Clinic 1": 1.0}, "scale": 1.0}, "replicates must be a list"),
@@ -59,6 +64,20 @@ def test_what_breaks_a_rule_is_refused(given: dict[str, Any], told: str) -> None
         Sample(**given)
 
 
+@pytest.mark.parametrize(
+    "margins",
+    [
+        {"region": {"north": 0.333, "south": 0.333, "west": 0.333}},
+        {"region": {"north": 1500, "south": 2500}, "kind": {"old": 0.3, "new": 0.7}},
+        {"region": {"north": 1500, "south": 2500}, "kind": {"old": 1000, "new": 2990}},
+        {"region": {"north": 30, "south": 70}, "kind": {"old": 45.5, "new": 54.4}},
+    ],
+    ids=["rounded shares", "numbers and shares", "rounded numbers", "per cent"],
+)
+def test_shares_and_numbers_that_agree_but_for_rounding_are_margins(margins: dict[str, dict[str, float]]) -> None:
+    assert Sample(margins=margins).margins == margins
+
+
 def test_all_that_is_wrong_is_told_at_once() -> None:
     with pytest.raises(EstimateError) as refused:
         Sample(clusters="clinic", population=-1, margins={"region": {}})
@@ -70,7 +89,7 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
     [
         ({"attributes": {"region": {"Clinic 1": "north"}}}, "region must have a value for each of the groups"),
         ({"margins": {"region": {"north": 1}}}, "'region' is neither an attribute nor a question of survey clinics"),
-        ({"margins": {"smokes": {"yes": 1, "no": 2}, "party": {"a": 1, "b": 1}}}, "of one question at most"),
+        ({"margins": {"smokes": {"yes": 1, "no": 2}, "party": {"a": 2, "b": 1}}}, "of one question at most"),
         ({"margins": {"smokes": {"yes": 1}}}, "smokes must have a number for each of no, yes"),
         (
             {"margins": {"region": {"north": 1, "east": 1}}, "attributes": {"region": REGION}},
