@@ -24,7 +24,7 @@ CEILINGS = DATA / "ceilings.json"
 CODE = ("client/deniable", "server/deniable_server")
 TEMPLATES = ("templates/researchers", "templates/drafts", "templates/identity", "templates/access", "templates/results", "templates/pages")
 BROWSER = ("client/deniable/browser", "server/deniable_server/static")
-DOCS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
+DOCS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs")
 
 PARTICIPLES = frozenset(
     ("asked", "drawn", "found", "given", "held", "kept", "known", "made", "said", "seen", "shown", "taken", "told", "wanted", "written")
