@@ -10,7 +10,10 @@ import pytest
 from tests.kit import glossary, language
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "examples" / "README.md"]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)")
 NAMED = re.compile(r"`((?:tests|client/deniable|server/deniable_server|templates|examples|benchmarks|deploy|docs)/[\w./\-]*)(?:::\w+)?`")
 

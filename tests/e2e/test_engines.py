@@ -32,17 +32,6 @@ def questions_of(visit: Visit) -> list[str]:
     return [question.find_element(By.CSS_SELECTOR, "[data-slot=text]").text for question in visit.questions()]
 
 
-def go_on(visit: Visit) -> None:
-    """Presses Next until it is obeyed: at a driver's speed a press is the second one of a double click."""
-    here = questions_of(visit)
-
-    def pressed(_: Any) -> bool:
-        visit.page.press("next")
-        return not visit.driver.find_element(By.ID, "questions").is_displayed() or questions_of(visit) != here
-
-    patient(visit.driver).until(pressed)
-
-
 def walk(visit: Visit, layout: str) -> None:
     """From consent to the last look at the answers, by way of a branch, a missing answer, and a change of mind."""
     visit.agree()
@@ -53,7 +42,7 @@ def walk(visit: Visit, layout: str) -> None:
         visit.page.press("next")
     while visit.driver.find_element(By.ID, "questions").is_displayed():
         visit.answer(visit.questions()[0])
-        go_on(visit)
+        visit.go_on()
 
 
 def test_a_page_asks_for_five_files_and_runs_its_script_only_as_it_was_released(visit: Visit, proxy: Any) -> None:
@@ -84,7 +73,7 @@ def test_a_whole_visit_ends_with_one_record_a_code_and_a_device_that_forgets(vis
     visit.questions()[0].find_elements(By.CSS_SELECTOR, "label.option")[1].click()
     while visit.driver.find_element(By.ID, "questions").is_displayed():
         assert "How often?" not in questions_of(visit), "no longer called for"
-        visit.page.press("next")
+        visit.go_on()
     visit.page.press("send")
     assert visit.page.step("review") == "thanks"
     (sent,) = map(Submission.from_json, proxy.bodies)
