@@ -10,7 +10,8 @@ from importlib.resources import files
 from tempfile import TemporaryFile
 from typing import IO
 
-from deniable.bundle import archive, codebook, delimited, figures, parquet, report, spss, stata, texts, workbook
+from deniable import archive
+from deniable.bundle import codebook, delimited, figures, parquet, report, spss, stata, texts, workbook
 from deniable.bundle.counted import Counted
 from deniable.bundle.variables import Variable, variables
 from deniable.errors import EstimateError
@@ -117,11 +118,11 @@ class Bundle:
         """Writes all of them, and SHA256SUMS, which has the hash of each."""
         archive.write(file, self._entries())
 
-    def _entries(self) -> Iterator[archive.Entry]:
+    def _entries(self) -> Iterator[archive.ArchiveEntry]:
         sums: list[str] = []
         for name, item in self.items.items():
-            yield archive.Entry(name, partial(_hashed, name, item, sums), self._most(name))
-        yield archive.text("SHA256SUMS", "".join(sums).encode())
+            yield archive.ArchiveEntry(name, partial(_hashed, name, item, sums), self._most(name))
+        yield archive.text_entry("SHA256SUMS", "".join(sums).encode())
 
     def _most(self, name: str) -> int:
         return self.counted.n * len(self._columns) * 8 if name in _ROWS else 0

@@ -10,8 +10,8 @@ from deniable.bundle.counted import Counted
 from deniable.bundle.variables import UNASKED, Variable
 from deniable.survey.types.base import MAX_OPTIONS
 
-_MOST = MAX_OPTIONS + 2  # a group, or a category and no answer
-TEXTS = np.array([b"", *(str(code).encode() for code in range(_MOST))], dtype=object)
+MOST_CODES = MAX_OPTIONS + 2  # a group, or a category and no answer
+TEXTS = np.array([b"", *(str(code).encode() for code in range(MOST_CODES))], dtype=object)
 """How a number is written, one place further on, so that what was not asked is empty."""
 
 

@@ -10,7 +10,8 @@ from html import escape
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from deniable.bundle import archive, drawing, texts
+from deniable import archive
+from deniable.bundle import drawing, texts
 from deniable.bundle.counted import Counted
 from deniable.errors import EstimateError
 from deniable.estimate import Results
@@ -141,7 +142,7 @@ def write_document(made: list[Part], file: IO[bytes]) -> None:
     with TemporaryFile() as saved:
         document.save(saved)
         saved.seek(0)
-        archive.again(saved, file)
+        archive.copy_without_times(saved, file)
 
 
 def _add_table(document: Any, table: Table) -> None:
