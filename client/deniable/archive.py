@@ -1,4 +1,4 @@
-"""Zip archives that depend only on their content: no times, no owners, no order except that of their files."""
+"""Zip archives that depend only on their content: no times, no owners, and the files in the order given."""
 
 from __future__ import annotations
 

@@ -132,10 +132,10 @@ def test_a_bundle_needs_the_estimates_and_leaves_out_what_needs_more():
     done = python("import deniable.bundle", without="scipy")
     assert done.stderr.splitlines()[-1].endswith("MissingExtraError: deniable.bundle needs the extra estimate: pip install 'scipy>=1.13'")
     lines = (
-        "from deniable.bundle import left_out",
+        "from deniable.bundle import omitted_files",
         "from deniable.survey import Survey",
         "survey = Survey.from_file('examples/habits.yaml')",
-        "print(sorted(left_out(survey, 10)))",
+        "print(sorted(omitted_files(survey, 10)))",
     )
     assert python(*lines).stdout == "[]\n"
     hidden = (

@@ -7,7 +7,7 @@ from typing import IO
 
 import numpy as np
 
-from deniable.bundle.counted import Counted
+from deniable.bundle.counted_records import CountedRecords
 from deniable.bundle.delimited import MOST_CODES
 from deniable.bundle.variables import UNASKED, Variable
 from deniable.errors import EstimateError
@@ -18,7 +18,7 @@ _CELLS = np.array([cell(None), *map(cell, range(MOST_CODES))], dtype=object)  # 
 _CELL_BYTES = 20  # at most, of a number
 
 
-def write(counted: Counted, columns: Sequence[Variable], file: IO[bytes]) -> None:
+def write(counted: CountedRecords, columns: Sequence[Variable], file: IO[bytes]) -> None:
     """Writes the sheets rows, variables and values.
 
     Raises:
@@ -42,7 +42,7 @@ def too_large(n: int, columns: int) -> str:
     return f"a sheet holds at most {MOST_COLUMNS:,} columns, and there are {columns:,}" if columns > MOST_COLUMNS else ""
 
 
-def _code_rows(counted: Counted) -> Iterator[bytes]:
+def _code_rows(counted: CountedRecords) -> Iterator[bytes]:
     for codes in counted.rows():
         yield b"".join(map(row, _CELLS[codes - UNASKED].tolist()))
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from numbers import Real
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 from xml.sax.saxutils import escape
 
 import numpy as np
