@@ -67,6 +67,16 @@ def test_a_command_that_needs_an_extra_says_which_in_one_line(run):
     assert done.stderr.count("\n") == 1
 
 
+def test_a_workbook_is_written_without_openpyxl():
+    done = python(
+        "from deniable.estimate.present.table import Table",
+        "from deniable.estimate.present.workbook import render",
+        "print(render([Table('shares', ('option',), (('yes',),))])[:2])",
+        without="openpyxl",
+    )
+    assert (done.stderr, done.stdout) == ("", "b'PK'\n")
+
+
 def test_a_cluster_says_which_extra_it_needs():
     hidden = "import importlib.util as u; find = u.find_spec; u.find_spec = lambda name: None if name == 'distributed' else find(name)"
     done = python(hidden, "from deniable.exported import tally_of; tally_of(None, [])")
