@@ -16,11 +16,11 @@ from deniable.mechanism import Channel, Window
 from deniable.survey.condition import in_words
 from deniable.survey.question import Question
 
-CODES = ("variable", "code", "question", "option", "score", "k", "d", "threshold", "epsilon", "text", "window", "low", "high")
+COLUMNS = ("variable", "code", "question", "option", "score", "k", "d", "threshold", "epsilon", "text", "window", "low", "high")
 """Columns of codebook.csv. A line means: the option of the question is recorded if the variable is the code.
 
-k, d: a record reports d of k values. threshold: a number of 2^32, below which the coins keep the answer. window, low, high: the width of a
-number's window, and the ends of its scale; the score of an output is then its average number.
+k, d: a record reports d of k values. threshold: the coins keep the answer if a random number below 2^32 is below it. window, low, high: the
+width of a number's window, and the ends of its scale; the score of an output is then its average number.
 """
 
 _MOST_MATRIX = 64  # categories of a matrix that is listed in full
@@ -35,7 +35,7 @@ def to_csv(columns: tuple[Variable, ...]) -> str:
         for code, label in column.values.items()
     ]
     rows = (*public, *map(_line, options(columns)))
-    return spreadsheet.render([Table("codes", CODES, tuple(rows))], bom=False)
+    return spreadsheet.render([Table("codes", COLUMNS, tuple(rows))], bom=False)
 
 
 def _line(option: Option) -> tuple[Any, ...]:

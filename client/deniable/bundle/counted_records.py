@@ -10,7 +10,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.bundle.variables import UNASKED, Variable, variables
+from deniable.bundle.variables import MISSING, Variable, variables
 from deniable.survey import Survey
 from deniable.wire.part import MODES, Part
 from deniable.wire.record import unpack
@@ -82,14 +82,14 @@ class CountedRecords:
                 yield part, unpack(self.survey, self.file.read(count * size), count)
 
     def rows(self) -> Iterator[Codes]:
-        """Yields some rows of the table at a time: a code for each column, UNASKED for a missing value."""
+        """Yields some rows of the table at a time: a code for each column, MISSING for a missing value."""
         for part, bits in self.bits():
             yield self._rows(part, bits)
 
     def _rows(self, part: Part, bits: NDArray[np.bool_]) -> Codes:
         public = [MODES.index(part.mode) + 1]
         if self.groups:
-            public.append(UNASKED if part.group is None else self.survey.groups.index(part.group) + 1)
+            public.append(MISSING if part.group is None else self.survey.groups.index(part.group) + 1)
         columns = [np.full(len(bits), code, dtype=np.int16) for code in public]
         columns += [column.codes(bits) for column in self.columns if column.field]
         return np.stack(columns, axis=1)

@@ -6,7 +6,7 @@ import json
 from typing import IO
 
 from deniable.bundle.counted_records import CountedRecords
-from deniable.bundle.variables import UNASKED, Variable
+from deniable.bundle.variables import MISSING, Variable
 from deniable.extras import missing
 
 
@@ -28,5 +28,5 @@ def write(counted: CountedRecords, columns: tuple[Variable, ...], file: IO[bytes
     schema = pa.schema(fields, {"digest": counted.survey.digest})
     with pq.ParquetWriter(file, schema) as writer:
         for rows in counted.rows():
-            arrays = [pa.array(codes, pa.int16(), mask=codes == UNASKED) for codes in rows.T]
+            arrays = [pa.array(codes, pa.int16(), mask=codes == MISSING) for codes in rows.T]
             writer.write_batch(pa.record_batch(arrays, schema=schema))

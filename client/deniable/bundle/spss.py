@@ -15,7 +15,7 @@ import numpy as np
 
 from deniable.bundle.counted_records import Codes, CountedRecords
 from deniable.bundle.labels import truncate, truncate_distinctly
-from deniable.bundle.variables import UNASKED, Variable
+from deniable.bundle.variables import MISSING, Variable
 
 _VARIABLE_LABEL, _VALUE_LABEL = 252, 120  # bytes at most
 _BIAS, _BYTES = 100, 251  # a code is written as the byte code + _BIAS, which is at most _BYTES
@@ -114,8 +114,8 @@ def _record(kind: int, size: int, content: bytes) -> bytes:
 
 
 def _bytes(rows: Codes) -> bytes:
-    return np.where(rows == UNASKED, _SYSTEM_MISSING, rows + _BIAS).astype(np.uint8).tobytes()
+    return np.where(rows == MISSING, _SYSTEM_MISSING, rows + _BIAS).astype(np.uint8).tobytes()
 
 
 def _doubles(rows: Codes) -> bytes:
-    return np.where(rows == UNASKED, -sys.float_info.max, rows).astype("<f8").tobytes()
+    return np.where(rows == MISSING, -sys.float_info.max, rows).astype("<f8").tobytes()

@@ -14,7 +14,7 @@ import numpy as np
 
 from deniable.bundle.counted_records import CountedRecords
 from deniable.bundle.labels import truncate_distinctly
-from deniable.bundle.variables import UNASKED, Variable
+from deniable.bundle.variables import MISSING, Variable
 
 _BYTE, _INT = 65530, 65529
 _LARGEST = {_BYTE: 100, _INT: 32740}  # the next number is the missing value
@@ -33,7 +33,7 @@ def write(counted: CountedRecords, columns: tuple[Variable, ...], file: IO[bytes
     for codes in counted.rows():
         observations = np.empty(len(codes), dtype=row)
         for i, kind in enumerate(types):
-            observations[str(i)] = np.where(codes[:, i] == UNASKED, _LARGEST[kind] + 1, codes[:, i])
+            observations[str(i)] = np.where(codes[:, i] == MISSING, _LARGEST[kind] + 1, codes[:, i])
         file.write(observations.tobytes())
     file.write(b"</data><strls></strls>" + tail + b"</stata_dta>")
 

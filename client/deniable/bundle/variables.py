@@ -21,7 +21,7 @@ from deniable.survey.layout import Field
 from deniable.survey.question import Question
 from deniable.wire.part import MODES, Mode
 
-UNASKED = -1
+MISSING = -1
 """The code of a missing value: the person was not asked, or the group is withheld. Each file format has its own missing value."""
 
 LONGEST = 32
@@ -70,7 +70,7 @@ class Variable:
             column = np.where(stored.any(axis=1), stored.argmax(axis=1) + 1, len(item.recorded))
         codes = column.astype(np.int16)
         if self.field.mask is not None:
-            codes[~bits[:, self.field.mask]] = UNASKED
+            codes[~bits[:, self.field.mask]] = MISSING
         return codes
 
 

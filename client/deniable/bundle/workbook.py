@@ -9,12 +9,12 @@ import numpy as np
 
 from deniable.bundle.counted_records import CountedRecords
 from deniable.bundle.delimited import MOST_CODES
-from deniable.bundle.variables import UNASKED, Variable
+from deniable.bundle.variables import MISSING, Variable
 from deniable.errors import EstimateError
 from deniable.estimate.present import workbook
 from deniable.estimate.present.workbook import MOST_COLUMNS, MOST_ROWS, Sheet, cell, row
 
-_CELLS = np.array([cell(None), *map(cell, range(MOST_CODES))], dtype=object)  # by code - UNASKED
+_CELLS = np.array([cell(None), *map(cell, range(MOST_CODES))], dtype=object)  # by code - MISSING
 _CELL_BYTES = 20  # at most, of a number
 
 
@@ -44,7 +44,7 @@ def too_large(n: int, columns: int) -> str:
 
 def _code_rows(counted: CountedRecords) -> Iterator[bytes]:
     for codes in counted.rows():
-        yield b"".join(map(row, _CELLS[codes - UNASKED].tolist()))
+        yield b"".join(map(row, _CELLS[codes - MISSING].tolist()))
 
 
 def _text_rows(rows: Iterable[Sequence[object]]) -> Iterator[bytes]:

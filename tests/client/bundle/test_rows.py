@@ -17,7 +17,7 @@ import pytest
 from tests.client.bundle.conftest import SURVEYS, Made, Recorded, counted_of, written
 
 from deniable.bundle import Bundle, approximate_sizes
-from deniable.bundle.variables import MODE_LABELS, UNASKED, variables
+from deniable.bundle.variables import MISSING, MODE_LABELS, variables
 from deniable.wire.part import Part
 
 Columns = Mapping[str, list[int | None]]
@@ -259,7 +259,7 @@ def test_what_was_not_asked_is_missing_and_nothing_else_is(make: Callable[[str],
         made = make(survey)
         missing = sum(options is None for *_, told in made.records for options in told.values())
         assert (missing > 0) is (survey == "asked")
-    assert UNASKED not in {code for one in variables(make("asked").survey) for code in one.values}
+    assert MISSING not in {code for one in variables(make("asked").survey) for code in one.values}
 
 
 @pytest.mark.slow
