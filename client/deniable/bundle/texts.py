@@ -110,7 +110,7 @@ def citation(counted: CountedRecords) -> str:
     )
 
 
-def sizes(counted: CountedRecords) -> list[tuple[str, str, int]]:
+def _sizes(counted: CountedRecords) -> list[tuple[str, str, int]]:
     """Returns the group, who randomized, and the number of records of each part that has some."""
     unlabelled = "groups with too few records to be shown" if counted.survey.groups else "all"
     return [(part.group or unlabelled, MODE_LABELS[part.mode], n) for part, n in counted.sizes.items()]
@@ -147,7 +147,7 @@ def readme(counted: CountedRecords, licence: str, files: Mapping[str, str], omit
 def datasheet(counted: CountedRecords, licence: str) -> str:
     """Returns a datasheet: the questions of T. Gebru et al., "Datasheets for Datasets" (Commun. ACM 64, 2021), that the data can answer."""
     survey = counted.survey
-    collected = "\n".join(f"- {escape_markdown(group)}, {mode}: {n:,}" for group, mode, n in sizes(counted)) or "- none yet"
+    collected = "\n".join(f"- {escape_markdown(group)}, {mode}: {n:,}" for group, mode, n in _sizes(counted)) or "- none yet"
     contact = [escape_markdown(text) for text in (survey.contact, survey.ethics and f"Ethics approval: {survey.ethics}") if text]
     parts = [
         f"# Datasheet: {escape_markdown(survey.title)}",
