@@ -27,6 +27,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "why" / "architecture.md"
 ROOMS = {
     "errors": ("exceptions", ""),
     "extras": ("optional dependencies, and what they need to run quietly", "errors"),
+    "archive": ("zip archives that depend only on their content", ""),
     "mechanism": ("randomized response: what a question's coins do to an answer", ""),
     "survey": ("survey files and definitions, parsed and validated", "errors mechanism"),
     "xlsform": ("import of XLSForms", "errors extras survey"),
@@ -40,8 +41,8 @@ ROOMS = {
         "errors extras mechanism survey privacy wire device/sources/file",
     ),
     "delivery": ("delivery of perturbed records, each exactly once", "errors survey privacy wire"),
-    "estimate": ("estimators and their confidence intervals", "errors extras mechanism survey wire"),
-    "bundle": ("downloads of a survey that may be published", "errors extras mechanism survey privacy wire estimate"),
+    "estimate": ("estimators and their confidence intervals", "errors extras archive mechanism survey wire"),
+    "bundle": ("downloads of a survey that may be published", "errors extras archive mechanism survey privacy wire estimate"),
     "exported": ("exports in Parquet, counted by one process or by many", "errors extras survey wire"),
     "simulate": ("simulated respondents, perturbed as real ones are", "errors survey wire device"),
     "plan": ("planning: precision, power, and the price of privacy", "errors extras mechanism survey privacy estimate"),

@@ -67,6 +67,16 @@ def test_a_command_that_needs_an_extra_says_which_in_one_line(run):
     assert done.stderr.count("\n") == 1
 
 
+def test_a_workbook_is_written_without_openpyxl():
+    done = python(
+        "from deniable.estimate.present.table import Table",
+        "from deniable.estimate.present.workbook import render",
+        "print(render([Table('shares', ('option',), (('yes',),))])[:2])",
+        without="openpyxl",
+    )
+    assert (done.stderr, done.stdout) == ("", "b'PK'\n")
+
+
 def test_a_cluster_says_which_extra_it_needs():
     hidden = "import importlib.util as u; find = u.find_spec; u.find_spec = lambda name: None if name == 'distributed' else find(name)"
     done = python(hidden, "from deniable.exported import tally_of; tally_of(None, [])")
@@ -132,10 +142,10 @@ def test_a_bundle_needs_the_estimates_and_leaves_out_what_needs_more():
     done = python("import deniable.bundle", without="scipy")
     assert done.stderr.splitlines()[-1].endswith("MissingExtraError: deniable.bundle needs the extra estimate: pip install 'scipy>=1.13'")
     lines = (
-        "from deniable.bundle import left_out",
+        "from deniable.bundle import omitted_files",
         "from deniable.survey import Survey",
         "survey = Survey.from_file('examples/habits.yaml')",
-        "print(sorted(left_out(survey, 10)))",
+        "print(sorted(omitted_files(survey, 10)))",
     )
     assert python(*lines).stdout == "[]\n"
     hidden = (

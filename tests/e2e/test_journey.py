@@ -275,7 +275,7 @@ def takes_the_data_away(eve: Researcher) -> None:
     assert WANTED.title in docx.Document(str(bundle / "report.docx")).paragraphs[0].text
     assert {one["digest"] for one in json.loads((bundle / "estimates.json").read_bytes())} == {WANTED.digest}
     run = subprocess.run([sys.executable, "reproduce.py"], cwd=bundle, check=True, capture_output=True, text=True)
-    assert re.search(r"All \d+ lines are those of estimates.csv", run.stdout)
+    assert re.search(r"All \d+ lines agree with estimates.csv", run.stdout)
 
 
 def closes_and_archives(eve: Researcher) -> None:

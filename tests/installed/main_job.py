@@ -107,10 +107,10 @@ def bundle(survey: Survey) -> None:
     """Every file of a bundle, none left out."""
     import zipfile
 
-    from deniable.bundle import Bundle, Counted
+    from deniable.bundle import Bundle, CountedRecords
 
-    whole = Bundle(Counted(survey, {Part(None, "device"): 200}, BytesIO(perturbed(survey))))
-    assert {"rows.parquet", "report.docx"} <= set(whole.items), dict(whole.left_out)
+    whole = Bundle(CountedRecords(survey, {Part(None, "device"): 200}, BytesIO(perturbed(survey))))
+    assert {"rows.parquet", "report.docx"} <= set(whole.files), dict(whole.omitted_files)
     with Path("bundle.zip").open("wb") as file:
         whole.write_zip(file)
     assert "report.docx" in " ".join(zipfile.ZipFile("bundle.zip").namelist())

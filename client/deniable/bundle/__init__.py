@@ -1,7 +1,7 @@
-"""All that a survey's researcher downloads and may publish: the perturbed rows, what they mean, and what follows from them.
+"""Bundle: what researchers download and may publish of a survey, with rows, codebook, estimates, scripts and report.
 
-`Bundle(Counted(survey, sizes, file))` makes it of records in a file, in one archive or each file by itself. Needs the extra
-`deniable[bundle]`; without pyarrow or python-docx the files are left out that need them.
+`Bundle(CountedRecords(survey, sizes, file))` makes one archive, or each file by itself. Needs the extra `deniable[bundle]`; without pyarrow
+or python-docx the files that need them are omitted.
 """
 
 from __future__ import annotations
@@ -11,9 +11,19 @@ from deniable.extras import missing
 if error := missing("deniable.bundle", "estimate"):
     raise error
 
-from deniable.bundle.bundle import FILES, Bundle, Item, left_out
-from deniable.bundle.counted import Counted, in_order
-from deniable.bundle.sizes import about
+from deniable.bundle.bundle import FILES, Bundle, BundleFile, omitted_files
+from deniable.bundle.counted_records import CountedRecords, order_parts
+from deniable.bundle.file_sizes import approximate_sizes
 from deniable.bundle.texts import LICENCES, PUBLISHABLE
 
-__all__ = ["FILES", "LICENCES", "PUBLISHABLE", "Bundle", "Counted", "Item", "about", "in_order", "left_out"]
+__all__ = [
+    "FILES",
+    "LICENCES",
+    "PUBLISHABLE",
+    "Bundle",
+    "BundleFile",
+    "CountedRecords",
+    "approximate_sizes",
+    "omitted_files",
+    "order_parts",
+]

@@ -1,4 +1,4 @@
-"""What each column, number and coin means: for people, for programs, and for the two scripts."""
+"""Codebook: each column, code and coin, for people (Markdown), for programs (JSON) and for the two scripts (CSV)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from deniable.bundle.counted import Counted
+from deniable.bundle.counted_records import CountedRecords
 from deniable.bundle.variables import Option, Variable, options
 from deniable.estimate.moments.output_values import output_values
 from deniable.estimate.present import spreadsheet
@@ -16,48 +16,53 @@ from deniable.mechanism import Channel, Window
 from deniable.survey.condition import in_words
 from deniable.survey.question import Question
 
-CODES = ("variable", "code", "question", "option", "score", "k", "d", "threshold", "epsilon", "text", "window", "low", "high")
-"""Of codebook.csv: the option of the question was recorded where the variable is the code. k: what a record can name, d of it.
-threshold: of 2^32. window, low, high: of a number that goes through a window; its score is what the output says of the number."""
+COLUMNS = ("variable", "code", "question", "option", "score", "k", "d", "threshold", "epsilon", "text", "window", "low", "high")
+"""Columns of codebook.csv. A line means: the option of the question is recorded if the variable is the code.
 
-_WRITTEN_OUT = 64  # categories up to which a matrix has all its cells
+k, d: a record reports d of k values. threshold: the coins keep the answer if a random number below 2^32 is below it. window, low, high: the
+width of a number's window, and the ends of its scale; the score of an output is then its average number.
+"""
+
+_MOST_MATRIX = 64  # categories of a matrix that is listed in full
 
 
 def to_csv(columns: tuple[Variable, ...]) -> str:
-    """A line for each option of each item, and for each value of what is public, which has no coins."""
+    """Returns a line for each code of a public column, which has no coins, and for each recorded value of each item."""
     public = [
-        (one.name, code, one.name, label, *[None] * 5, one.label, *[None] * 3)
-        for one in columns
-        if not one.field
-        for code, label in one.values.items()
+        (column.name, code, column.name, label, *[None] * 5, column.label, *[None] * 3)
+        for column in columns
+        if not column.field
+        for code, label in column.values.items()
     ]
     rows = (*public, *map(_line, options(columns)))
-    return spreadsheet.render([Table("codes", CODES, tuple(rows))], bom=False)
+    return spreadsheet.render([Table("codes", COLUMNS, tuple(rows))], bom=False)
 
 
-def _line(one: Option) -> tuple[Any, ...]:
-    item, scores, window = one.item, values(one.item), isinstance(one.item.channel, Window)
-    score = scores[one.category] if scores else None
+def _line(option: Option) -> tuple[Any, ...]:
+    item, scores = option.item, output_scores(option.item)
+    score = scores[option.category] if scores else None
     coins = len(item.recorded), item.d, item.keep_threshold, item.epsilon
-    ends = (item.channel.inside, item.settings["low"], item.settings["high"]) if window else (None, None, None)
-    return one.variable, one.code, item.id, one.label, score, *coins, item.text, *ends
+    window: tuple[Any, ...] = (None, None, None)
+    if isinstance(item.channel, Window):
+        window = (item.channel.inside, item.settings["low"], item.settings["high"])
+    return option.variable, option.code, item.id, option.label, score, *coins, item.text, *window
 
 
-def values(item: Question) -> list[float | None] | None:
-    """What each bit of a report says of the scores: that of its category, or the value of a window's output; None where there are none."""
+def output_scores(item: Question) -> list[float | None] | None:
+    """Returns the score of each recorded value, of a category or of an output of a window; None if the item has no scores."""
     scores = scores_of(item)
     if scores is None or not isinstance(item.channel, Window):
         return scores
     low, high = item.settings["low"], item.settings["high"]
     step = (high - low) / (item.channel.levels - 1)
-    told = [(low + high) / 2 + step * float(value) for value in output_values(item.channel)]
-    return [*told[:-1], None] if item.channel.apart else list(told)
+    of_outputs = [(low + high) / 2 + step * float(value) for value in output_values(item.channel)]
+    return [*of_outputs[:-1], None] if item.channel.apart else list(of_outputs)
 
 
-def to_json(counted: Counted, columns: tuple[Variable, ...]) -> str:
-    """Variables with their values, and questions with their channels."""
-    survey, own = counted.survey, _by_item(columns)
-    said = {
+def to_json(counted: CountedRecords, columns: tuple[Variable, ...]) -> str:
+    """Returns the variables with their values, and the questions with their channels, as JSON."""
+    survey, by_item = counted.survey, _by_item(columns)
+    content = {
         "survey": survey.id,
         "title": survey.title,
         "about": survey.about,
@@ -65,29 +70,30 @@ def to_json(counted: Counted, columns: tuple[Variable, ...]) -> str:
         "epsilon": survey.epsilon,
         "n": counted.n,
         "ask": survey.ask,
-        "missing": f"not asked{_withheld(counted)}: an empty cell, null, or the program's own missing value",
+        "missing": f"not asked{_withheld(counted)}: an empty cell, null or the program's missing value",
         "variables": [
-            {"name": one.name, "label": one.label, "values": {str(c): label for c, label in one.values.items()}} for one in columns
+            {"name": column.name, "label": column.label, "values": {str(code): label for code, label in column.values.items()}}
+            for column in columns
         ],
-        "questions": [_question(question, own) for question in survey.questions],
+        "questions": [_question(question, by_item) for question in survey.questions],
     }
-    return json.dumps(said, ensure_ascii=False, allow_nan=False, indent=1)
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
 
 
-def _withheld(counted: Counted) -> str:
-    """What a missing value in the column of groups means, where there are some."""
-    return ", or that the record is of a group with too few records to be told apart" if counted.withheld and counted.groups else ""
+def _withheld(counted: CountedRecords) -> str:
+    """Returns what else a missing value means, if some groups are withheld."""
+    return ", or that the group has too few records to be shown" if counted.withheld and counted.groups else ""
 
 
 def _by_item(columns: tuple[Variable, ...]) -> dict[str, list[Variable]]:
-    found: dict[str, list[Variable]] = {}
+    by_item: dict[str, list[Variable]] = {}
     for column in columns:
         if column.field:
-            found.setdefault(column.field.item.id, []).append(column)
-    return found
+            by_item.setdefault(column.field.item.id, []).append(column)
+    return by_item
 
 
-def _question(question: Question, own: dict[str, list[Variable]]) -> dict[str, Any]:
+def _question(question: Question, by_item: dict[str, list[Variable]]) -> dict[str, Any]:
     return {
         "id": question.id,
         "text": question.text,
@@ -98,28 +104,29 @@ def _question(question: Question, own: dict[str, list[Variable]]) -> dict[str, A
         "required": question.required,
         "show_if": question.show_if and question.show_if.to_dict(),
         "epsilon": question.epsilon,
-        "items": [_item(item, own[item.id]) for item in question.items],
+        "items": [_item(item, by_item[item.id]) for item in question.items],
     }
 
 
 def _item(item: Question, columns: list[Variable]) -> dict[str, Any]:
     return {
         "id": item.id,
-        "recorded": [{"option": one.label, "variable": one.variable, "code": one.code} for one in options(columns)],
-        "scores": values(item),
+        "recorded": [{"option": option.label, "variable": option.variable, "code": option.code} for option in options(columns)],
+        "scores": output_scores(item),
         "channel": channel(item.channel),
     }
 
 
 def channel(coins: Channel) -> dict[str, Any]:
-    """The chance that a record names an option: a matrix of the answer (rows) by the option (columns), exactly.
+    """Returns the exact chance that a record reports an option: a matrix of answers (rows) by options (columns).
 
-    Each cell is a whole number over `denominator`, (k - 1) 2^32; up to 64 categories the matrix is written out.
+    Each cell is a whole number over `denominator`, (k - 1) 2^32. With more than 64 categories the matrix is left out: `own` and `other` are
+    its only two values.
     """
     if isinstance(coins, Window):
         return _window(coins)
     own, other = coins.keep_threshold * (coins.k - 1), coins.d * coins.coin - coins.keep_threshold
-    cells = [[own if i == j else other for j in range(coins.k)] for i in range(coins.k)] if coins.k <= _WRITTEN_OUT else None
+    cells = [[own if i == j else other for j in range(coins.k)] for i in range(coins.k)] if coins.k <= _MOST_MATRIX else None
     return {
         "k": coins.k,
         "d": coins.d,
@@ -134,9 +141,9 @@ def channel(coins: Channel) -> dict[str, Any]:
 
 
 def _window(coins: Window) -> dict[str, Any]:
-    """A matrix of the level (rows) by the output (columns); each cell is a whole number over `denominator`."""
+    """Returns the matrix of levels (rows) by outputs (columns); each cell is a whole number over `denominator`."""
     denominator = coins.coin * coins.inside * coins.outside
-    cells = [[int(chance * denominator) for chance in row] for row in coins.chances] if coins.outputs <= _WRITTEN_OUT else None
+    cells = [[int(chance * denominator) for chance in row] for row in coins.chances] if coins.outputs <= _MOST_MATRIX else None
     own, other = coins.keep_threshold * coins.outside, (coins.coin - coins.keep_threshold) * coins.inside
     return {
         "k": coins.k,
@@ -152,61 +159,64 @@ def _window(coins: Window) -> dict[str, Any]:
     }
 
 
-def to_markdown(counted: Counted, columns: tuple[Variable, ...]) -> str:
-    """The same to be read: each question with its text, its columns and its coins."""
-    survey, own = counted.survey, _by_item(columns)
+def to_markdown(counted: CountedRecords, columns: tuple[Variable, ...]) -> str:
+    """Returns each question with its text, its columns and its coins, for people."""
+    survey, by_item = counted.survey, _by_item(columns)
     head = [
-        f"# Codebook: {plain(survey.title)}",
+        f"# Codebook: {escape_markdown(survey.title)}",
         f"{counted.n:,} records of the survey `{survey.id}`, whose definition has the SHA-256 `{survey.digest}`. A record is one row of "
-        "`rows.csv`, `rows.parquet`, `rows.sav`, `rows.dta` and `rows.xlsx`: the same whole numbers in all of them. Nothing in a row is "
-        f"an answer: each was randomized before it was sent. A missing value means that the person was not asked{_withheld(counted)}.",
+        "`rows.csv`, `rows.parquet`, `rows.sav`, `rows.dta` and `rows.xlsx`, with the same whole numbers in each. No row has an answer: "
+        f"each answer was randomized before it was sent. A missing value means that the person was not asked{_withheld(counted)}.",
         "## Who randomized, and groups",
-        *(_values(one) for one in columns if not one.field),
+        *(_values(column) for column in columns if not column.field),
     ]
-    return "\n\n".join([*head, *(_section(question, own) for question in survey.questions)]) + "\n"
+    return "\n\n".join([*head, *(_section(question, by_item) for question in survey.questions)]) + "\n"
 
 
-def _section(question: Question, columns: dict[str, list[Variable]]) -> str:
-    own = [one for item in question.items for one in columns[item.id]]
+def _section(question: Question, by_item: dict[str, list[Variable]]) -> str:
+    columns = [column for item in question.items for column in by_item[item.id]]
     facts = [
         f"type {question.type.replace('_', ' ')}",
         "required" if question.required else "may be left out",
         f"epsilon {question.epsilon:.6f}",
     ]
-    lines = [f"## {plain(question.id)}", plain(question.text), *([plain(question.help)] if question.help else []), " · ".join(facts)]
+    lines = [f"## {escape_markdown(question.id)}"]
     if question.section:
-        begun = ": ".join(filter(None, (plain(question.section.title), plain(question.section.note))))
-        lines.insert(1, f"Here begins the section {begun}")
+        section = ": ".join(filter(None, (escape_markdown(question.section.title), escape_markdown(question.section.note))))
+        lines.append(f"A section begins here: {section}")
+    lines += [escape_markdown(text) for text in (question.text, question.help) if text]
+    lines.append(" · ".join(facts))
     if question.show_if:
-        told = in_words(question.show_if, lambda one: f"{' or '.join(map(plain, one.options))} to {one.question}")
-        lines.append(f"Shown to those who answer {told}; of others a randomized “no answer” is sent.")
-    return "\n\n".join([*lines, *map(_values, own), _coins(question.channel)])
+        condition = in_words(question.show_if, lambda test: f"{' or '.join(map(escape_markdown, test.options))} to {test.question}")
+        lines.append(f"Shown to people who answer {condition}; all others send a randomized “no answer”.")
+    return "\n\n".join([*lines, *map(_values, columns), _coins(question.channel)])
 
 
 def _values(column: Variable) -> str:
-    rows = "\n".join(f"| {code} | {plain(label)} |" for code, label in column.values.items())
-    return f"**`{column.name}`**: {plain(column.label)}\n\n| value | meaning |\n|---|---|\n{rows}"
+    rows = "\n".join(f"| {code} | {escape_markdown(label)} |" for code, label in column.values.items())
+    return f"**`{column.name}`**: {escape_markdown(column.label)}\n\n| value | meaning |\n|---|---|\n{rows}"
 
 
 def _coins(coins: Channel) -> str:
-    told, windowed = channel(coins), isinstance(coins, Window)
-    named = ("an output of the own window", "any one other output") if windowed else ("the own option", "any one other")
-    rows = [(name, told[key]["numerator"], told[key]["probability"]) for name, key in zip(named, ("own", "other"), strict=True)]
-    cells = "\n".join(f"| {name} | {top:,} of {told['denominator']:,} | {chance:.9f} |" for name, top, chance in rows)
-    said = f"a record names {coins.d} of {coins.k} options; the own one is among them"
+    chances, condition = channel(coins), f"a random number below 2^32 is below {coins.keep_threshold:,}"
     if isinstance(coins, Window):
-        said = (
-            f"a number is rounded at random to one of {coins.levels} levels; level j has the outputs j to j + {coins.width - 1}, counted "
+        names = ("an output in the answer's window", "each other output")
+        rule = (
+            f"a number is rounded at random to one of {coins.levels} levels. Level j, counted from 1, has a window of the outputs j to "
+            f"j + {coins.width - 1}. A record reports one output; it is in the answer's window if {condition}."
         )
-        said += "from 1; a record names one of these"
         if coins.apart:
-            said += f", and “no answer” has the last output, which is likelier by chance than another one, {coins.width} times"
-    return (
-        f"Coins: {said} if a random number below 2^32 is below "
-        f"{coins.keep_threshold:,}.\n\n| a record names | exactly | chance |\n|---|---|---|\n{cells}"
-    )
+            rule += f" “No answer” has the last output, which is {coins.width} times as likely by chance as another output."
+    else:
+        names = ("the answer", "each other option")
+        rule = f"a record reports {coins.d} of {coins.k} options, the answer among them if {condition}."
+    rows = [
+        f"| {name} | {chances[key]['numerator']:,} of {chances['denominator']:,} | {chances[key]['probability']:.9f} |"
+        for name, key in zip(names, ("own", "other"), strict=True)
+    ]
+    return "\n".join([f"Coins: {rule}\n", "| a record reports | exactly | chance |", "|---|---|---|", *rows])
 
 
-def plain(text: str) -> str:
-    """A text in one line, of which Markdown makes nothing else."""
+def escape_markdown(text: str) -> str:
+    """Returns a text on one line, without the meaning that its characters have in Markdown."""
     return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", " ".join(text.split()))

@@ -1,8 +1,8 @@
-"""A question's estimates with their intervals as a picture (SVG), drawn from the panels of `Results`; it needs nothing else."""
+"""Chart of a question's estimates with their intervals (SVG), drawn from the panels of `Results` without other packages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -11,7 +11,7 @@ from deniable.estimate.present.table import Table
 from deniable.estimate.present.text import one_line
 
 _LABELS, _SCALE, _FIGURES = 240, 380, 190  # pixels across: the labels, the scale, the figures
-_TOP, _ROW, _AXIS, _GAP = 34, 28, 26, 18  # pixels down: a panel's title, an option, the scale's numbers, between panels
+_TOP, _ROW, _AXIS, _GAP = 34, 28, 26, 18  # pixels height: a panel's title, an option, the scale's numbers, between panels
 _EDGE = 12
 _LONGEST = 34  # characters of a label
 _WIDTH = _LABELS + _SCALE + _FIGURES
@@ -19,16 +19,16 @@ _INK, _QUIET, _LINE, _MARK = "#1b1b1b", "#595959", "#d0d0d0", "#0072b2"
 
 
 def svg(panels: Sequence[Table], title: str) -> str:
-    """A picture that says in words what it shows, for people who cannot see it; on white, with system fonts."""
-    made, down = [], 0.0
+    """Returns a chart on white, in system fonts. Its label has the figures in words, for screen readers."""
+    groups, height = [], 0.0
     for panel in panels:
-        made.append(f'<g transform="translate(0 {down:g})">{_panel(panel)}</g>')
-        down += _TOP + _ROW * len(panel.rows) + _AXIS + _GAP
+        groups.append(f'<g transform="translate(0 {height:g})">{_panel(panel)}</g>')
+        height += _TOP + _ROW * len(panel.rows) + _AXIS + _GAP
     words = escape(" ".join([f"{one_line(title)}.", *(_sentence(row) for panel in panels for row in panel.dicts())]), quote=True)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {down:g}" width="{_WIDTH}" height="{down:g}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height:g}" width="{_WIDTH}" height="{height:g}" role="img" '
         f'aria-label="{words}" font-family="system-ui, sans-serif" font-size="13" fill="{_INK}">'
-        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(made)}</svg>\n'
+        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(groups)}</svg>\n'
     )
 
 
@@ -38,11 +38,11 @@ def _panel(panel: Table) -> str:
     high = max(*(row["highest"] for row in rows), *(row["estimate"] for row in rows))
 
     def x(value: float) -> str:
-        inside = min(max(value, low), high)
-        return f"{_LABELS + _EDGE + (_SCALE - 2 * _EDGE) * (inside - low) / (high - low):.2f}"
+        clipped = min(max(value, low), high)
+        return f"{_LABELS + _EDGE + (_SCALE - 2 * _EDGE) * (clipped - low) / (high - low):.2f}"
 
     foot = _TOP + _ROW * len(rows)
-    ticks = [rows[0]["lowest"] + (rows[0]["highest"] - rows[0]["lowest"]) * part / 4 for part in range(5)]
+    ticks = [rows[0]["lowest"] + (rows[0]["highest"] - rows[0]["lowest"]) * quarter / 4 for quarter in range(5)]
     grid = [f'<line x1="{x(tick)}" x2="{x(tick)}" y1="{_TOP - 4}" y2="{foot}" stroke="{_LINE}"/>' for tick in ticks]
     axis = [
         f'<text x="{x(tick)}" y="{foot + 16}" text-anchor="middle" fill="{_QUIET}" font-size="11">'
@@ -53,18 +53,18 @@ def _panel(panel: Table) -> str:
     return "".join([heading, *grid, *axis, *(_row(row, _TOP + _ROW * (i + 0.5), x) for i, row in enumerate(rows))])
 
 
-def _row(row: dict[str, Any], y: float, x: Any) -> str:
+def _row(row: dict[str, Any], y: float, x: Callable[[float], str]) -> str:
     low, high, middle = x(row["low"]), x(row["high"]), x(row["estimate"])
     ends = "".join(f'<line x1="{end}" x2="{end}" y1="{y - 5:g}" y2="{y + 5:g}" stroke="{_MARK}" stroke-width="2"/>' for end in (low, high))
     return (
         f'<text x="{_LABELS - 8}" y="{y + 4:g}" text-anchor="end">{_safe(row["label"], _LONGEST)}</text>'
         f'<line x1="{low}" x2="{high}" y1="{y:g}" y2="{y:g}" stroke="{_MARK}" stroke-width="2"/>{ends}'
         f'<circle cx="{middle}" cy="{y:g}" r="5" fill="{_MARK}"/>'
-        f'<text x="{_LABELS + _SCALE + 8}" y="{y + 4:g}" fill="{_QUIET}">{_told(row)}</text>'
+        f'<text x="{_LABELS + _SCALE + 8}" y="{y + 4:g}" fill="{_QUIET}">{_estimate(row)}</text>'
     )
 
 
-def _told(row: dict[str, Any]) -> str:
+def _estimate(row: dict[str, Any]) -> str:
     estimate, low, high = (_figure(row[name], row["unit"], 1) for name in ("estimate", "low", "high"))
     return f"{estimate} ({low} to {high})"
 
@@ -74,7 +74,7 @@ def _figure(value: float, unit: str, places: int) -> str:
 
 
 def _sentence(row: dict[str, Any]) -> str:
-    return f"{one_line(row['label'])}: {_told(row)}."
+    return f"{one_line(row['label'])}: {_estimate(row)}."
 
 
 def _safe(text: str, most: int) -> str:

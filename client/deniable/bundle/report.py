@@ -1,4 +1,4 @@
-"""The report: what was asked, how, and what came out; as one page of HTML with its charts, and as a document to be edited."""
+"""Report of a survey: questions, method and results, as an HTML page with charts and as a document for editing (.docx)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from html import escape
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from deniable.bundle import archive, drawing, texts
-from deniable.bundle.counted import Counted
+from deniable import archive
+from deniable.bundle import drawing, texts
+from deniable.bundle.counted_records import CountedRecords
 from deniable.errors import EstimateError
 from deniable.estimate import Results
 from deniable.estimate.present.figures import percent, percents
@@ -31,8 +32,8 @@ _NO_TIME = datetime(1980, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Part:
-    """A heading (level 1 to 3), paragraphs, a table and a picture, as far as there are any."""
+class ReportSection:
+    """A section of the report: a heading of a level from 1 to 3, then paragraphs, a picture and a table, if there are any."""
 
     heading: str
     level: int
@@ -41,47 +42,53 @@ class Part:
     picture: str = ""
 
 
-def parts(counted: Counted, results: tuple[Results, ...], licence: str) -> Iterator[Part]:
-    """The report in order. results: as `figures.of` gives them."""
+def sections(counted: CountedRecords, results: tuple[Results, ...], licence: str) -> Iterator[ReportSection]:
+    """Yields the report in order.
+
+    Args:
+        counted: The records.
+        results: Their results, as `figures.estimate_all` returns them.
+        licence: One of `texts.LICENCES`.
+    """
     survey, everybody = counted.survey, results[0]
-    yield Part(survey.title, 1, (survey.about, *filter(None, (survey.contact, survey.ethics)), everybody.caption))
+    yield ReportSection(survey.title, 1, (survey.about, *filter(None, (survey.contact, survey.ethics)), everybody.caption))
     for question in survey.questions:
         yield _question(question, everybody)
     if len(results) * len(everybody.rows) <= _MOST_ROWS:
-        yield from (Part(part.heading, 2, (part.caption,), _shares(part)) for part in results[1:])
+        yield from (ReportSection(selection.heading, 2, (selection.caption,), _shares(selection)) for selection in results[1:])
     else:
-        yield Part("Groups", 2, ("The figures of each group are in estimates.csv: there are too many to be read here.",))
-    yield Part("Method", 2, (texts.method(counted),))
-    yield Part("How well answers are hidden", 2, (texts.odds(survey), texts.PUBLISHABLE, *filter(None, (texts.observers(counted),))))
-    yield Part("What to keep in mind", 2, texts.limits(counted))
-    yield Part("How to cite", 2, (texts.citation(counted),))
-    yield Part("Licence", 2, (texts.LICENCES[licence],))
+        yield ReportSection("Groups", 2, ("The figures of each group are in estimates.csv: there are too many for this report.",))
+    yield ReportSection("Method", 2, (texts.method(counted),))
+    yield ReportSection(
+        "How well answers are hidden", 2, (texts.odds(survey), texts.PUBLISHABLE, *filter(None, (texts.observers(counted),)))
+    )
+    yield ReportSection("What to keep in mind", 2, texts.limits(counted))
+    yield ReportSection("How to cite", 2, (texts.citation(counted),))
+    yield ReportSection("Licence", 2, (texts.LICENCES[licence],))
 
 
-def _question(question: Question, results: Results) -> Part:
+def _question(question: Question, results: Results) -> ReportSection:
     own = results[question.id]
+    n = max([row.n for row in own.rows] + [row.n for row in own.means])
     means = [
         f"Mean: {mean}, standard error {error}, 95% interval {low} to {high}."
-        for mean, error, low, high in (m.figures for m in own.means)
+        for mean, error, low, high in (row.figures for row in own.means)
         if mean
     ]
-    said: dict[str, list[str]] = {}
-    for row in own.rows:
+    return ReportSection(question.text, 2, (f"n = {n:,}", *means, *_warnings(question, own)), _shares(own), picture(own, question.text))
+
+
+def _warnings(question: Question, results: Results) -> list[str]:
+    options: dict[str, list[str]] = {}
+    for row in results.rows:
         if row.warning:
-            said.setdefault(row.warning, []).append(one_line(row.question if question.labels else row.option))
-    warnings = [f"{', '.join(dict.fromkeys(options))}: {warning}." for warning, options in said.items()]
-    warnings += [f"Mean: {mean.warning}." for mean in own.means if mean.warning]
-    return Part(
-        question.text,
-        2,
-        (f"n = {max([*(row.n for row in own.rows), *(row.n for row in own.means)]):,}", *means, *warnings),
-        _shares(own),
-        picture(own, question.text),
-    )
+            options.setdefault(row.warning, []).append(one_line(row.question if question.labels else row.option))
+    shares = [f"{', '.join(dict.fromkeys(names))}: {warning}." for warning, names in options.items()]
+    return shares + [f"Mean: {mean.warning}." for mean in results.means if mean.warning]
 
 
 def picture(results: Results, title: str) -> str:
-    """The chart of some results; empty where nothing is estimated."""
+    """Returns the chart of some results, empty if nothing is estimated."""
     try:
         return drawing.svg(results.panels(), title)
     except EstimateError:
@@ -103,17 +110,17 @@ def _shares(results: Results) -> Table:
     return Table("", ("question", "option", "n", "estimate", "95% interval", "adjusted"), rows, texts=2)
 
 
-def to_html(made: list[Part]) -> str:
-    """A page that loads nothing."""
-    body = "".join(map(_html, made))
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(one_line(made[0].heading))}</title>'
+def to_html(report: list[ReportSection]) -> str:
+    """Returns a page that loads no other file."""
+    body = "".join(map(_html, report))
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(one_line(report[0].heading))}</title>'
     return f'<!doctype html>\n<html lang="en"><head>{head}<style>{_STYLE}</style></head>\n<body><main>{body}</main></body></html>\n'
 
 
-def _html(part: Part) -> str:
-    heading = f'<h{part.level} dir="auto">{escape(one_line(part.heading))}</h{part.level}>'
-    said = "".join(f'<p dir="auto">{escape(text)}</p>' for text in part.paragraphs)
-    return f"{heading}{said}{part.picture}{_html_table(part.table) if part.table else ''}\n"
+def _html(section: ReportSection) -> str:
+    heading = f'<h{section.level} dir="auto">{escape(one_line(section.heading))}</h{section.level}>'
+    paragraphs = "".join(f'<p dir="auto">{escape(text)}</p>' for text in section.paragraphs)
+    return f"{heading}{paragraphs}{section.picture}{_html_table(section.table) if section.table else ''}\n"
 
 
 def _html_table(table: Table) -> str:
@@ -122,30 +129,34 @@ def _html_table(table: Table) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def write_document(made: list[Part], file: IO[bytes]) -> None:
-    """A .docx, without the charts, which are files of their own. Raises MissingExtraError without python-docx."""
+def write_document(report: list[ReportSection], file: IO[bytes]) -> None:
+    """Writes a .docx, without the charts, which are separate files.
+
+    Raises:
+        MissingExtraError: python-docx is missing.
+    """
     if error := missing("report.docx", "docx"):
         raise error
     import docx
 
     document = docx.Document()
     about = document.core_properties
-    about.author, about.comments, about.title = "", "", _plain(made[0].heading)[:255]
+    about.author, about.comments, about.title = "", "", _printable(report[0].heading)[:255]
     about.created = about.modified = _NO_TIME
-    for part in made:
-        document.add_heading(_plain(one_line(part.heading)), part.level)
-        for text in part.paragraphs:
-            document.add_paragraph(_plain(text))
-        if part.table:
-            _add_table(document, part.table)
-    with TemporaryFile() as saved:
-        document.save(saved)
-        saved.seek(0)
-        archive.again(saved, file)
+    for section in report:
+        document.add_heading(_printable(one_line(section.heading)), section.level)
+        for text in section.paragraphs:
+            document.add_paragraph(_printable(text))
+        if section.table:
+            _add_table(document, section.table)
+    with TemporaryFile() as buffer:
+        document.save(buffer)
+        buffer.seek(0)
+        archive.copy_without_times(buffer, file)
 
 
 def _add_table(document: Any, table: Table) -> None:
-    """Written as XML at once: cell by cell, thousands of them would take minutes."""
+    """Adds a table as XML: python-docx would take minutes to add thousands of cells."""
     from docx.oxml import parse_xml
     from docx.oxml.ns import nsdecls
 
@@ -156,9 +167,9 @@ def _add_table(document: Any, table: Table) -> None:
 
 
 def _cell(text: object) -> str:
-    return f'<w:tc><w:p><w:r><w:t xml:space="preserve">{escape(_plain(str(text)), quote=False)}</w:t></w:r></w:p></w:tc>'
+    return f'<w:tc><w:p><w:r><w:t xml:space="preserve">{escape(_printable(str(text)), quote=False)}</w:t></w:r></w:p></w:tc>'
 
 
-def _plain(text: str) -> str:
-    """What XML can hold."""
+def _printable(text: str) -> str:
+    """Returns the text without characters that XML cannot hold."""
     return re.sub("[\ufffe\uffff]", "\ufffd", text)

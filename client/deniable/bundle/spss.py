@@ -1,7 +1,7 @@
-"""Rows as a system file of SPSS (.sav), written as they come.
+"""Rows as an SPSS system file (.sav), written as they come.
 
-Source of the format: GNU PSPP developers' guide, "System File Format". All variables are numbers; where all of them fit, each takes one
-byte (bytecode compression), and else eight. The file has no date of its own: it follows from the records alone.
+Source of the format: GNU PSPP developers' guide, "System File Format". All variables are numbers. If all codes are small, each takes one
+byte (bytecode compression), otherwise eight. The file has no date, so that it depends on the records only.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import IO
 
 import numpy as np
 
-from deniable.bundle.counted import Codes, Counted
-from deniable.bundle.labels import cut, cut_all
-from deniable.bundle.variables import UNASKED, Variable
+from deniable.bundle.counted_records import Codes, CountedRecords
+from deniable.bundle.labels import truncate, truncate_distinctly
+from deniable.bundle.variables import MISSING, Variable
 
 _VARIABLE_LABEL, _VALUE_LABEL = 252, 120  # bytes at most
-_BIAS, _BYTES = 100, 251  # a number is written as the byte that is so much greater; beyond the second there is none
+_BIAS, _BYTES = 100, 251  # a code is written as the byte code + _BIAS, which is at most _BYTES
 _SYSTEM_MISSING = 255
 _NOMINAL, _WIDTH, _RIGHT = 1, 8, 1
 _FORMAT = 5 << 16 | 5 << 8  # F5.0
@@ -26,15 +26,15 @@ _NO_DATE, _NO_TIME = b"01 Jan 70", b"00:00:00"
 _MOST = (1 << 31) - 1
 
 
-def write(counted: Counted, columns: tuple[Variable, ...], file: IO[bytes]) -> None:
-    """A case a record, system-missing where somebody was not asked. Labels that are too long for the format end with an ellipsis."""
+def write(counted: CountedRecords, columns: tuple[Variable, ...], file: IO[bytes]) -> None:
+    """Writes a case for each record, with system-missing values. Labels that are too long for the format are truncated."""
     small = width(max(code for column in columns for code in column.values)) == 1
     file.write(_header(counted, len(columns), small))
     for number, column in enumerate(columns, start=1):
         file.write(_variable(number, column))
-    for labels, numbers in _sets(columns):
+    for labels, numbers in _label_sets(columns):
         file.write(_value_labels(labels, numbers))
-    file.write(_further(columns, counted.n))
+    file.write(_extensions(columns, counted.n))
     file.write(struct.pack("<2i", 999, 0))
     length = 0
     for rows in counted.rows():
@@ -45,12 +45,12 @@ def write(counted: Counted, columns: tuple[Variable, ...], file: IO[bytes]) -> N
 
 
 def width(largest: int) -> int:
-    """Bytes of each number where none is larger than this one."""
+    """Returns the bytes of each code if this is the largest one."""
     return 1 if largest + _BIAS <= _BYTES else 8
 
 
-def _header(counted: Counted, variables: int, small: bool) -> bytes:
-    title = cut(" ".join(counted.survey.title.split()), 64).encode()
+def _header(counted: CountedRecords, variables: int, small: bool) -> bytes:
+    title = truncate(" ".join(counted.survey.title.split()), 64).encode()
     return struct.pack(
         "<4s60s2i3id9s8s64s3x",
         b"$FL2",
@@ -65,43 +65,43 @@ def _header(counted: Counted, variables: int, small: bool) -> bytes:
 
 
 def _variable(number: int, column: Variable) -> bytes:
-    label = cut(column.label, _VARIABLE_LABEL).encode()
-    head = struct.pack("<6i8s", 2, 0, 1, 0, _FORMAT, _FORMAT, _short(number).ljust(8))
+    label = truncate(column.label, _VARIABLE_LABEL).encode()
+    head = struct.pack("<6i8s", 2, 0, 1, 0, _FORMAT, _FORMAT, _short_name(number).ljust(8))
     return head + struct.pack("<i", len(label)) + label + bytes(-len(label) % 4)
 
 
-def _short(number: int) -> bytes:
-    """The name of eight characters that each variable has besides."""
+def _short_name(number: int) -> bytes:
+    """Returns the second name of a variable, of at most eight characters."""
     return f"V{number:06d}".encode()
 
 
-def _sets(columns: tuple[Variable, ...]) -> Iterator[tuple[Mapping[int, str], list[int]]]:
-    """The different sets of labels, and the numbers of the variables that have each."""
-    found: dict[tuple[tuple[int, str], ...], list[int]] = {}
+def _label_sets(columns: tuple[Variable, ...]) -> Iterator[tuple[Mapping[int, str], list[int]]]:
+    """Yields each different set of value labels, with the numbers of the variables that have it."""
+    sets: dict[tuple[tuple[int, str], ...], list[int]] = {}
     for number, column in enumerate(columns, start=1):
-        found.setdefault(tuple(column.values.items()), []).append(number)
-    for labels, numbers in found.items():
+        sets.setdefault(tuple(column.values.items()), []).append(number)
+    for labels, numbers in sets.items():
         yield dict(labels), numbers
 
 
 def _value_labels(labels: Mapping[int, str], numbers: list[int]) -> bytes:
-    made = [struct.pack("<2i", 3, len(labels))]
-    for code, label in cut_all(labels, _VALUE_LABEL).items():
+    parts = [struct.pack("<2i", 3, len(labels))]
+    for code, label in truncate_distinctly(labels, _VALUE_LABEL).items():
         text = label.encode()
-        made.append(struct.pack("<dB", code, len(text)) + text + b" " * (-(len(text) + 1) % 8))
-    return b"".join(made) + struct.pack(f"<{2 + len(numbers)}i", 4, len(numbers), *numbers)
+        parts.append(struct.pack("<dB", code, len(text)) + text + b" " * (-(len(text) + 1) % 8))
+    return b"".join(parts) + struct.pack(f"<{2 + len(numbers)}i", 4, len(numbers), *numbers)
 
 
-def _further(columns: tuple[Variable, ...], n: int) -> bytes:
-    """Records of type 7: byte order and UTF-8, the extreme numbers, how variables are shown, their long names, the number of cases."""
+def _extensions(columns: tuple[Variable, ...], n: int) -> bytes:
+    """Returns the records of type 7: byte order and UTF-8, extreme numbers, display of variables, long names, number of cases."""
     least = np.nextafter(-sys.float_info.max, 0)
-    names = "\t".join(f"{_short(number).decode()}={column.name}" for number, column in enumerate(columns, start=1)).encode()
-    shown = struct.pack("<3i", _NOMINAL, _WIDTH, _RIGHT) * len(columns)
+    names = "\t".join(f"{_short_name(number).decode()}={column.name}" for number, column in enumerate(columns, start=1)).encode()
+    display = struct.pack("<3i", _NOMINAL, _WIDTH, _RIGHT) * len(columns)
     return b"".join(
         [
             _record(3, 4, struct.pack("<8i", 1, 0, 0, -1, 1, 1, 2, 65001)),
             _record(4, 8, struct.pack("<3d", -sys.float_info.max, sys.float_info.max, least)),
-            _record(11, 4, shown),
+            _record(11, 4, display),
             _record(13, 1, names),
             _record(16, 8, struct.pack("<2q", 1, n)),
             _record(20, 1, b"UTF-8"),
@@ -114,8 +114,8 @@ def _record(kind: int, size: int, content: bytes) -> bytes:
 
 
 def _bytes(rows: Codes) -> bytes:
-    return np.where(rows == UNASKED, _SYSTEM_MISSING, rows + _BIAS).astype(np.uint8).tobytes()
+    return np.where(rows == MISSING, _SYSTEM_MISSING, rows + _BIAS).astype(np.uint8).tobytes()
 
 
 def _doubles(rows: Codes) -> bytes:
-    return np.where(rows == UNASKED, -sys.float_info.max, rows).astype("<f8").tobytes()
+    return np.where(rows == MISSING, -sys.float_info.max, rows).astype("<f8").tobytes()

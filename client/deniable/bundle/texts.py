@@ -1,11 +1,11 @@
-"""What a bundle says of itself: how the data came about, what they can and cannot tell, how to cite them, and what is in which file."""
+"""Documentation in a bundle: README, datasheet, methods paragraph, limits, citation and licence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.bundle.codebook import plain
-from deniable.bundle.counted import Counted
+from deniable.bundle.codebook import escape_markdown
+from deniable.bundle.counted_records import CountedRecords
 from deniable.bundle.variables import MODE_LABELS
 from deniable.privacy import published
 from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
@@ -18,104 +18,90 @@ LICENCES = {
     "https://creativecommons.org/publicdomain/zero/1.0/",
     "none": "No licence is given: ask the researchers before you use the rows, the codebook or the figures.",
 }
-"""What a researcher can choose; the first is proposed."""
+"""The licences that a researcher can choose; the first is the default."""
 
 PUBLISHABLE = (
-    "The rows may be published as they are: each answer was randomized before it was sent, so a row says no more about a person to the "
-    "whole world than it says to the researchers."
+    "The rows may be published unchanged: each answer was randomized before it was sent, so a row reveals no more about a person to the "
+    "public than to the researchers."
 )
 
 
 def odds(survey: Survey) -> str:
-    """How much a row can tell about a person, in people and in percent."""
+    """Returns how much a row can reveal about a person, in people and in percent."""
     weakest, bound = least_protected(survey.items), posterior_bound(survey.odds)
-    told = odds_in_words(weakest)
+    words = odds_in_words(weakest)
     return (
-        f"What the coins hide least is “{' '.join(weakest.text.split())}”: {told[0].lower()}{told[1:]}. "
-        f"Whoever can only guess 50:50 whether something about a respondent is true can become, by seeing the whole record, {bound}% "
-        f"sure of it at most. In the terms of the trade, the survey is epsilon-locally differentially private with "
-        f"epsilon = {survey.epsilon:.6f} for a whole record."
+        f"The least protected question is “{' '.join(weakest.text.split())}”: {words[0].lower()}{words[1:]}. Someone who starts at 50:50 "
+        f"about a respondent can become at most {bound}% sure from the whole record. In technical terms, the survey is epsilon-locally "
+        f"differentially private with epsilon = {survey.epsilon:.6f} for a whole record."
     )
 
 
-def observers(counted: Counted) -> str:
-    """How much less those learn of one person who see no more than what is published; empty where there is a question without reports."""
+def observers(counted: CountedRecords) -> str:
+    """Returns how much less the published figures alone reveal about a person; empty if a question has no reports."""
     survey, fields = counted.survey, counted.survey.record.fields
     tallies = [tally for tally in counted.tallies.values() if tally.n]
-    sizes = [tally.n if place.mask is None else int(tally.ones[place.mask]) for tally in tallies for place in fields]
+    sizes = [tally.n if field.mask is None else int(tally.ones[field.mask]) for tally in tallies for field in fields]
     return published(survey, min(sizes)).words if min(sizes, default=0) else ""
+
+
+def method(counted: CountedRecords) -> str:
+    """Returns a paragraph for the methods section of an article."""
+    survey, n = counted.survey, counted.n
+    sample = "" if survey.ask is None else f" Each device asked {survey.ask} of {len(survey.blocks)} blocks of questions, drawn at random."
+    return (
+        f"{n:,} records were collected with deniable, a survey system with local differential privacy. Each answer was randomized before "
+        "it was sent, by Subset Selection (Ye and Barg, IEEE Trans. Inf. Theory 64, 2018), which for two options is Warner's randomized "
+        f"response (J. Am. Stat. Assoc. 60, 1965).{_windows(survey)} One record reveals at most epsilon = {survey.epsilon:.4g}."
+        f"{sample}{_other_modes(counted)} Shares were estimated by inverting the known chances, which is unbiased; they were never "
+        "truncated at 0% or 100%. Intervals have a confidence of 95% for a population if the respondents are a random sample of it. "
+        "Intervals of shares follow Feldman and Cousins (Phys. Rev. D 57, 1998): exactly up to 10,000 records, or 200,000 for answers "
+        "that are hardly hidden, and by the likelihood ratio above. Intervals of means follow the same method for a normal error, with "
+        "Student's t; if some people gave no answer, they are Fieller's. Adjusted shares are between 0% and 100%, and add to 100%."
+    )
 
 
 def _windows(survey: Survey) -> str:
     if all(item.shared == item.categories for item in survey.items):
         return ""
     return (
-        ", and of a number by one of a row of outputs, likelier one in a window around it than elsewhere, whose values are so chosen that "
-        "their mean is that of the numbers"
+        " A number was randomized to one of a row of outputs, with a higher chance in a window around the number; each output has a score, "
+        "and the scores have the same mean as the numbers."
     )
 
 
-def method(counted: Counted) -> str:
-    """A paragraph for the section on methods of an article."""
-    survey, n = counted.survey, counted.n
-    asked = (
-        ""
-        if survey.ask is None
-        else f" Each device drew at random which {survey.ask} of {len(survey.blocks)} blocks of questions it asked."
-    )
-    return (
-        f"{n:,} records were collected with deniable, a survey system with local differential privacy. Each answer was randomized before "
-        "it was sent, by Subset Selection (Ye and Barg, IEEE Trans. Inf. Theory 64, 2018), which for two options is Warner's randomized "
-        f"response (J. Am. Stat. Assoc. 60, 1965){_windows(survey)}; one record gives away at most epsilon = "
-        f"{survey.epsilon:.4g}.{asked}{_by_others(counted)} Shares were estimated by inverting the known chances, which is unbiased, and "
-        "were never cut off at 0% or 100%. Intervals have a confidence of 95% for the population of which the respondents are a random "
-        "sample: for shares by Feldman and Cousins (Phys. Rev. D 57, 1998), exact up to 10,000 records, or 200,000 where answers are "
-        "hardly hidden, and by the likelihood ratio above; for means by the same method for a normal error and Student's t, or Fieller's "
-        "where some gave no answer. Adjusted shares lie between 0% and 100%, and add to 100%."
-    )
-
-
-def _by_others(counted: Counted) -> str:
-    """Whose devices tossed no coins: a sentence for each, where there are such records."""
-    told = {
-        "organisation": " of them were randomized by an organisation that had its people's answers.",
-        "by_hand": " were randomized by people themselves, who tossed two real coins; they are in no figures but their own.",
+def _other_modes(counted: CountedRecords) -> str:
+    """Returns a sentence for each way of randomizing, other than by the person's device, that has records."""
+    sentences = {
+        "organisation": "were randomized by an organisation that had the answers.",
+        "by_hand": "were randomized by the people themselves, who tossed two real coins; these records have separate figures.",
     }
-    numbers = {mode: sum(n for part, n in counted.sizes.items() if part.mode == mode) for mode in told}
-    return "".join(f" {n:,}{told[mode]}" for mode, n in numbers.items() if n)
+    numbers = {mode: sum(n for part, n in counted.sizes.items() if part.mode == mode) for mode in sentences}
+    return "".join(f" Of these records, {n:,} {sentences[mode]}" for mode, n in numbers.items() if n)
 
 
-def limits(counted: Counted) -> tuple[str, ...]:
-    """Returns what the data cannot tell, and what would be a mistake, a sentence or two each."""
+def limits(counted: CountedRecords) -> tuple[str, ...]:
+    """Returns what the data cannot show and which mistakes to avoid, a sentence or two each."""
     survey = counted.survey
+    optional = {
+        "Numbers were rounded at random to the levels of a grid: their mean is unbiased, but the share of a level is not the share of "
+        "people at it.": any(item.levelled for item in survey.items),
+        "Groups are public: each row shows its person's group, and the members of a small group may be known.": bool(survey.groups),
+    }
     return (
         *counted.omitted,
-        "A row is not what a person answered. Counting rows as if they were answers gives wrong figures: estimate, as the two scripts do.",
-        "Chance can take an estimate below 0% or above 100%. That is no mistake, and cutting it off would bias every average made of it.",
-        "Intervals are wider than those of a plain survey of the same size: that is the price of the privacy.",
-        "The intervals take the respondents for a random sample. What is wrong with who was asked, or with what they said, coins do not "
-        "mend.",
-        "Records that somebody made up cannot be told one by one; `warning` in estimates.csv says where the counts do not look like "
-        "honest coins.",
-        *(
-            (
-                "Numbers were rounded at random to the levels of a grid: their mean is right, but the share of a level is not that of "
-                "the people at it.",
-            )
-            if any(item.levelled for item in survey.items)
-            else ()
-        ),
-        *(
-            ("Groups are public: a row says openly which group its person is in, and who belongs to a small group may be known.",)
-            if survey.groups
-            else ()
-        ),
-        "Whoever takes part in several surveys gives away the sum of their epsilons.",
+        "A row is not what a person answered. If you count rows as answers, the figures are wrong: estimate, as the two scripts do.",
+        "Chance can move an estimate below 0% or above 100%. This is not an error: truncated estimates would bias every average of them.",
+        "Intervals are wider than in a plain survey of the same size: this is the price of privacy.",
+        "The intervals assume that the respondents are a random sample. Randomization corrects neither a poor sample nor false answers.",
+        "Single invented records cannot be recognised; `warning` in estimates.csv says where the counts do not look like honest coins.",
+        *(sentence for sentence, applies in optional.items() if applies),
+        "A person who takes part in several surveys reveals at most the sum of their epsilons.",
     )
 
 
-def citation(counted: Counted) -> str:
-    """How to cite the data; names and year are for the researchers to fill in."""
+def citation(counted: CountedRecords) -> str:
+    """Returns a citation of the data; the researchers fill in the names and the year."""
     survey = counted.survey
     title = " ".join(survey.title.split())
     return (
@@ -124,62 +110,71 @@ def citation(counted: Counted) -> str:
     )
 
 
-def sizes(counted: Counted) -> list[tuple[str, str, int]]:
-    """(group, by whom, how many records) of each part that has some."""
-    unlabelled = "groups with too few records to be told apart" if counted.survey.groups else "all"
+def _sizes(counted: CountedRecords) -> list[tuple[str, str, int]]:
+    """Returns the group, who randomized, and the number of records of each part that has some."""
+    unlabelled = "groups with too few records to be shown" if counted.survey.groups else "all"
     return [(part.group or unlabelled, MODE_LABELS[part.mode], n) for part, n in counted.sizes.items()]
 
 
-def readme(counted: Counted, licence: str, files: Mapping[str, str], left_out: Mapping[str, str]) -> str:
-    """files: what each file is; left_out: why others are missing."""
-    listed = "\n".join(f"- `{name}`: {what}" for name, what in files.items())
-    missing = "\n".join(f"- `{name}` is left out: {why}" for name, why in left_out.items())
+def readme(counted: CountedRecords, licence: str, files: Mapping[str, str], omitted_files: Mapping[str, str]) -> str:
+    """Returns the README.
+
+    Args:
+        counted: The records.
+        licence: One of `LICENCES`.
+        files: The description of each file.
+        omitted_files: The reason why each other file is missing.
+    """
+    contents = "\n".join(f"- `{name}`: {description}" for name, description in files.items())
+    missing = "\n".join(f"- `{name}` is left out: {reason}" for name, reason in omitted_files.items())
+    privacy = "\n\n".join(escape_markdown(text) for text in (odds(counted.survey), observers(counted)) if text)
     parts = [
-        f"# {plain(counted.survey.title)}",
-        f"{counted.n:,} perturbed records of the survey `{counted.survey.id}`, and all that is needed to use them. {PUBLISHABLE}",
-        f"## What is here\n\n{listed}" + (f"\n\n{missing}" if missing else ""),
-        "## Every figure again\n\n`python reproduce.py` (with numpy and pandas) or `Rscript --vanilla reproduce.R` (with R alone) "
-        "computes each figure of `estimates.csv` from `rows.csv` and `codebook.csv`, and says whether all agree. Neither knows deniable.",
-        f"## How well answers are hidden\n\n{plain(odds(counted.survey))}" + (f"\n\n{plain(less)}" if (less := observers(counted)) else ""),
-        "## What to keep in mind\n\n" + "\n".join(f"- {one}" for one in limits(counted)),
-        f"## How to cite\n\n{plain(citation(counted))}",
+        f"# {escape_markdown(counted.survey.title)}",
+        f"{counted.n:,} perturbed records of the survey `{counted.survey.id}`, with everything that you need to use them. {PUBLISHABLE}",
+        f"## Files\n\n{contents}" + (f"\n\n{missing}" if missing else ""),
+        "## Recompute every figure\n\n`python reproduce.py` (needs numpy and pandas) or `Rscript --vanilla reproduce.R` (needs R only) "
+        "computes each figure of `estimates.csv` from `rows.csv` and `codebook.csv`, and reports whether all agree. Neither uses deniable.",
+        f"## How well answers are hidden\n\n{privacy}",
+        "## What to keep in mind\n\n" + "\n".join(f"- {sentence}" for sentence in limits(counted)),
+        f"## How to cite\n\n{escape_markdown(citation(counted))}",
         f"## Licence\n\n{LICENCES[licence]}",
-        "The rows of each group, and of each way of randomizing, stand in the order of their own numbers: the first rows are no sample "
-        "of the rest. The same records always give the same files, byte for byte.",
+        "The rows of each group, and of each way of randomizing, are sorted by their values: the first rows are no random sample. The same "
+        "records always give the same files, byte for byte.",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def datasheet(counted: Counted, licence: str) -> str:
-    """The questions of T. Gebru et al., "Datasheets for Datasets" (Commun. ACM 64, 2021), as far as the data themselves answer them."""
+def datasheet(counted: CountedRecords, licence: str) -> str:
+    """Returns a datasheet: the questions of T. Gebru et al., "Datasheets for Datasets" (Commun. ACM 64, 2021), that the data can answer."""
     survey = counted.survey
-    collected = "\n".join(f"- {plain(group)}, {who}: {n:,}" for group, who, n in sizes(counted)) or "- none yet"
-    whom = [plain(text) for text in (survey.contact, survey.ethics and f"Ethics approval: {survey.ethics}") if text]
+    collected = "\n".join(f"- {escape_markdown(group)}, {mode}: {n:,}" for group, mode, n in _sizes(counted)) or "- none yet"
+    contact = [escape_markdown(text) for text in (survey.contact, survey.ethics and f"Ethics approval: {survey.ethics}") if text]
     parts = [
-        f"# Datasheet: {plain(survey.title)}",
-        f"## Why were the data collected, and by whom?\n\n{plain(survey.about)}\n\n" + "\n\n".join(whom or ["No contact is given."]),
+        f"# Datasheet: {escape_markdown(survey.title)}",
+        f"## Why were the data collected, and who collected them?\n\n{escape_markdown(survey.about)}\n\n"
+        + "\n\n".join(contact or ["No contact is given."]),
         f"## What is a row?\n\nOne person's randomized record of {len(survey.questions)} questions. There are "
         f"{counted.n:,}:\n\n{collected}",
-        "## What is not in the data?\n\nNo true answer, name, address, time, device, code or order. Only the group, where the survey has "
-        "groups, and who tossed the coins.",
-        f"## How were they collected?\n\n{plain(method(counted))}",
-        f"## Were people told, and did they agree?\n\n{_told(counted)}",
-        f"## How well are answers hidden?\n\n{plain(odds(survey))}",
-        "## What should they not be used for?\n\n" + "\n".join(f"- {one}" for one in limits(counted)),
+        "## What is not in the data?\n\nNo true answer, name, address, time, device, code or order. A row shows only who tossed its coins, "
+        "and the person's group if the survey has groups.",
+        f"## How were they collected?\n\n{escape_markdown(method(counted))}",
+        f"## Were people informed, and did they agree?\n\n{_consent(counted)}",
+        f"## How well are answers hidden?\n\n{escape_markdown(odds(survey))}",
+        "## What should they not be used for?\n\n" + "\n".join(f"- {sentence}" for sentence in limits(counted)),
         f"## How are they shared?\n\n{PUBLISHABLE} {LICENCES[licence]}",
-        "## Can they change?\n\nWhile the survey is open, records are added in batches, and a record that its person withdraws leaves "
-        "with the next batch. The definition of a published survey never changes.",
+        "## Can they change?\n\nWhile the survey is open, records are added in batches, and a withdrawn record leaves with the next batch. "
+        "The definition of a published survey never changes.",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _told(counted: Counted) -> str:
-    own = "Whoever answers on a device of their own sees first what is asked, how well each answer is hidden, and whom to ask."
-    others = (
-        " What an organisation told its people is not known here." if any(part.mode == "organisation" for part in counted.sizes) else ""
+def _consent(counted: CountedRecords) -> str:
+    own = "People who answer on their own device first see the questions, how well each answer is hidden, and a contact."
+    organisations = (
+        " The information that an organisation gave its people is not known here."
+        if any(part.mode == "organisation" for part in counted.sizes)
+        else ""
     )
     batch = counted.survey.batch
-    batches = (
-        f" Records are counted {batch:,} or more at a time, so that no figure shows what one person sent, or when." if batch > 1 else ""
-    )
-    return own + others + batches
+    batches = f" Records are counted {batch:,} or more at a time, so no figure shows what one person sent, or when." if batch > 1 else ""
+    return own + organisations + batches

@@ -1,8 +1,8 @@
-"""The columns of a survey's table: names that every statistics program takes, labels with the full text, and a number for each value.
+"""Variables: the columns of a survey's table, with names that every statistics program accepts, labels, and a code for each value.
 
-All cells are whole numbers. An item of two categories has a column of 1 (the first was recorded) and 0; one whose coins name a single one
-of several has a column with its number, from 1; where they name more, each category has a column of 0 and 1. What is recorded of a number
-that goes through a window is one of its outputs.
+All cells are whole numbers. An item of two categories has a column of 1 (the first is recorded) and 0. An item whose coins report one of
+several categories has a column with the category's number, from 1. If they report more than one, each category has a column of 0 and 1. The
+categories of a number with a window are its outputs.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from deniable.survey.layout import Field
 from deniable.survey.question import Question
 from deniable.wire.part import MODES, Mode
 
-UNASKED = -1
-"""In place of a number where somebody was not asked, or a group is withheld; every file writes it as its own kind of missing value."""
+MISSING = -1
+"""The code of a missing value: the person was not asked, or the group is withheld. Each file format has its own missing value."""
 
 LONGEST = 32
-"""Characters of a name: what Stata takes."""
+"""The most characters of a name (Stata's limit)."""
 
 _SPSS = "all and by eq ge gt le lt ne not or to with"
 _STATA = "_all _b byte _coef _cons double e float if in int long _n _N _pi _pred r _rc _skip strl using with"
@@ -42,10 +42,14 @@ MODE_LABELS: Mapping[Mode, str] = {
 
 @dataclass(frozen=True)
 class Variable:
-    """One column. label: what it is, in words. values: what each number stands for.
+    """A column of the table.
 
-    field: the item whose coins it shows, None for what is public. category: which of its bits has this column, from 0, where each
-    has one of its own.
+    Attributes:
+        name: Its name.
+        label: Its description.
+        values: The label of each code.
+        field: The item that it records, or None for a public value.
+        category: The category that it records, from 0, if each category has a column of its own.
     """
 
     name: str
@@ -55,24 +59,24 @@ class Variable:
     category: int | None = None
 
     def codes(self, bits: NDArray[np.bool_]) -> NDArray[np.int16]:
-        """The column of an item, from unpacked records, shape (n, record_bits)."""
+        """Returns the column of an item, from unpacked records, shape (n, record_bits)."""
         assert self.field is not None
         item, stored = self.field.item, bits[:, self.field.bits]
         if self.category is not None:
-            found = stored[:, self.category] if self.category < len(item.recorded) - 1 else stored.sum(axis=1) < item.d
+            column = stored[:, self.category] if self.category < len(item.recorded) - 1 else stored.sum(axis=1) < item.d
         elif len(item.recorded) == 2:
-            found = stored[:, 0]
+            column = stored[:, 0]
         else:
-            found = np.where(stored.any(axis=1), stored.argmax(axis=1) + 1, len(item.recorded))
-        codes = found.astype(np.int16)
+            column = np.where(stored.any(axis=1), stored.argmax(axis=1) + 1, len(item.recorded))
+        codes = column.astype(np.int16)
         if self.field.mask is not None:
-            codes[~bits[:, self.field.mask]] = UNASKED
+            codes[~bits[:, self.field.mask]] = MISSING
         return codes
 
 
 @dataclass(frozen=True)
 class Option:
-    """One bit of one item, a category or an output, and where it is in the table: recorded where the column `variable` is `code`."""
+    """A recorded value of an item, a category or an output: a record has it if the column `variable` is `code`."""
 
     item: Question
     category: int
@@ -81,28 +85,31 @@ class Option:
 
     @property
     def label(self) -> str:
+        """Its text."""
         return self.item.recorded[self.category]
 
 
 def variables(survey: Survey, withheld: Collection[str] = ()) -> tuple[Variable, ...]:
-    """The columns in order: mode, group where the survey has groups, then those of each item.
+    """Returns the columns in order: mode, group if the survey has groups, then the columns of each item.
 
-    withheld: groups that are not told apart, and so have no number; where these are all, there is no such column.
+    Args:
+        survey: The survey.
+        withheld: Groups without a code. If all groups are withheld, there is no column for them.
     """
     names = _Names()
-    found = [Variable(names.new("mode"), "randomized by whom", {i: MODE_LABELS[mode] for i, mode in enumerate(MODES, start=1)})]
+    columns = [Variable(names.new("mode"), "who randomized the answers", {i: MODE_LABELS[mode] for i, mode in enumerate(MODES, start=1)})]
     name = names.new("group") if survey.groups else ""
     if labels := {code: group for code, group in enumerate(survey.groups, start=1) if group not in withheld}:
-        found.append(Variable(name, "group", labels))
+        columns.append(Variable(name, "group", labels))
     for question in survey.questions:
         for item, label in zip(question.items, question.labels or ("",), strict=True):
-            found += _of_item(names, question, survey.record.field(item.id), label)
-    return tuple(found)
+            columns += _item_columns(names, question, survey.record.field(item.id), label)
+    return tuple(columns)
 
 
 def options(columns: Sequence[Variable]) -> tuple[Option, ...]:
-    """The bits of all items, in the order of an estimate's rows."""
-    return tuple(one for column in columns if column.field for one in _options(column, column.field.item))
+    """Returns the recorded values of all items, in the order of an estimate's rows."""
+    return tuple(option for column in columns if column.field for option in _options(column, column.field.item))
 
 
 def _options(column: Variable, item: Question) -> Iterator[Option]:
@@ -114,7 +121,7 @@ def _options(column: Variable, item: Question) -> Iterator[Option]:
         yield Option(item, category, column.name, 1 - category if size == 2 else category + 1)
 
 
-def _of_item(names: _Names, question: Question, field: Field, label: str) -> Iterator[Variable]:
+def _item_columns(names: _Names, question: Question, field: Field, label: str) -> Iterator[Variable]:
     item, stem = field.item, f"{question.id}_{label}" if label else question.id
     about = f"recorded {label}" if label else "recorded"
     size = len(item.recorded)
@@ -131,36 +138,34 @@ def _of_item(names: _Names, question: Question, field: Field, label: str) -> Ite
 
 
 class _Names:
-    """Names that are all different, whether or not a program tells capitals from small letters."""
+    """Names that differ from each other, in lower case too."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._lower: set[str] = set()
 
-    def new(self, wanted: str, otherwise: str | None = None) -> str:
-        """A name like the wanted one, or like the other where little of the wanted one can be written in it."""
-        name = _legal(wanted)
-        if otherwise is not None and not _telling(wanted):
-            name = _legal(otherwise)
-        found, number = name, 1
-        while found.lower() in self._taken or _is_reserved(found):
+    def new(self, text: str, fallback: str | None = None) -> str:
+        """Returns an unused name like the text, or like the fallback if a name can have too few of the text's letters."""
+        name = _legal(text if fallback is None or _is_mostly_ascii(text) else fallback)
+        candidate, number = name, 1
+        while candidate.lower() in self._lower or _is_reserved(candidate):
             number += 1
             tail = f"_{number}"
-            found = name[: LONGEST - len(tail)].rstrip("_") + tail
-        self._taken.add(found.lower())
-        return found
+            candidate = name[: LONGEST - len(tail)].rstrip("_") + tail
+        self._lower.add(candidate.lower())
+        return candidate
 
 
 def _legal(text: str) -> str:
-    """Letters, digits and single underscores, a letter first."""
+    """Returns a name of letters, digits and single underscores that begins with a letter."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     name = re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_")
     return (name if name[:1].isalpha() else f"v_{name}")[:LONGEST].rstrip("_")
 
 
-def _telling(text: str) -> bool:
-    """Whether at least half of a text's letters and digits can stand in a name."""
-    marks = [one for one in unicodedata.normalize("NFKD", text.partition("_")[2]) if one.isalnum()]
-    return 2 * sum(one.isascii() for one in marks) >= max(1, len(marks))
+def _is_mostly_ascii(text: str) -> bool:
+    """Returns whether a name can have at least half of the letters and digits behind the question's id."""
+    letters = [letter for letter in unicodedata.normalize("NFKD", text.partition("_")[2]) if letter.isalnum()]
+    return 2 * sum(letter.isascii() for letter in letters) >= max(1, len(letters))
 
 
 def _is_reserved(name: str) -> bool:

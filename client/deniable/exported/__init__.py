@@ -1,7 +1,7 @@
-"""A survey's perturbed records in a folder of Parquet files, and their tally: in this process, or in many on many machines.
+"""Export of a survey's perturbed records to Parquet files, and their tally: in one process, or in many on many machines.
 
-`Export.open(folder)` reads what `deniable-server export` wrote; `tally_of` counts records wherever Dask has them. Needs pyarrow, which the
-extra `deniable[tables]` brings; a cluster needs `deniable[scale]`, on every machine.
+`Export.open(folder)` reads an export of `deniable-server export`; `tally_of` counts records in any Dask collection. Needs pyarrow from the
+extra `deniable[tables]`; a cluster needs `deniable[scale]` on each machine.
 """
 
 from __future__ import annotations

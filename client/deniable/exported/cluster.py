@@ -1,7 +1,7 @@
-"""Records counted by Dask, wherever they are. A worker gets perturbed records and the survey's definition, and gives back a tally.
+"""Distributed tally with Dask: a worker gets perturbed records and the survey's definition, and returns a tally.
 
-A tally is a sum, and that of a piece is the same whoever counts it. So a worker that ends in the middle changes nothing: what it had
-counted is counted again by another one, and what comes together in the end is each piece once.
+A tally is a sum, and every worker computes the same tally of a piece. If a worker ends early, another one counts its pieces again, so that
+the total has each piece exactly once.
 """
 
 from __future__ import annotations
@@ -23,61 +23,66 @@ from deniable.wire.tally import Tally
 if TYPE_CHECKING:
     from distributed import Client
 
-TOGETHER = 8  # tallies that are added at a time: wide ones have 34 MB each
+BATCH = 8  # tallies that a task adds: wide ones have 34 MB each
 
 
 def tally_of(survey: Survey, records: Any) -> Tally:
-    """Counts a Dask collection of packed records: a bag of bytes, or several `dask.delayed` of bytes, each whole records back to back.
+    """Counts packed records where Dask computes: in the cluster of the current `distributed.Client`, or else in this process.
 
-    It is computed where Dask computes: by the cluster of the current `distributed.Client`, or else in this process. Raises SubmissionError
-    for records that the survey's coins cannot produce, and MissingExtraError without the extra `deniable[scale]`.
+    Args:
+        survey: The survey of the records.
+        records: A Dask bag of bytes, or an iterable of `dask.delayed` bytes: complete records, back to back.
+
+    Raises:
+        SubmissionError: The survey's coins cannot produce a record.
+        MissingExtraError: The extra `deniable[scale]` is missing.
     """
     delayed = _delayed()
-    definition, count = delayed(survey.definition), delayed(_of_records, pure=True)
+    definition, count = delayed(survey.definition), delayed(_tally_records, pure=True)
     partitions = records.to_delayed() if hasattr(records, "to_delayed") else list(records)
-    total: Tally = _sum(delayed, survey, [count(definition, one) for one in partitions]).compute()
+    total: Tally = _sum(delayed, survey, [count(definition, partition) for partition in partitions]).compute()
     return total
 
 
 def of_export(folder: Path, files: Sequence[Piece], survey: Survey, chosen: Collection[Part], client: Client) -> Tally:
-    """Some parts of an export, counted by a cluster. Raises as `Export.tally` does."""
+    """Counts some parts of an export in a cluster. Raises the errors of `Export.tally`."""
     delayed = _delayed()
-    definition, count = delayed(survey.definition), delayed(_of_piece, pure=True)
-    place, parts = folder.absolute(), tuple(sorted(chosen, key=lambda part: (part.group or "", part.mode)))
-    tallies = [count(definition, place, piece, parts) for piece in files]
+    definition, count = delayed(survey.definition), delayed(_tally_piece, pure=True)
+    path, parts = folder.absolute(), tuple(sorted(chosen, key=lambda part: (part.group or "", part.mode)))
+    tallies = [count(definition, path, piece, parts) for piece in files]
     from distributed.scheduler import KilledWorker
 
     try:
         total: Tally = client.compute(_sum(delayed, survey, tallies)).result()
     except KilledWorker as error:
-        raise ExportError(f"the cluster gave up: too many workers ended while they counted; have they memory enough? {error}") from None
+        raise ExportError(f"the cluster failed: too many workers ended while counting, perhaps for lack of memory. {error}") from None
     return total
 
 
-def _of_piece(definition: bytes, folder: Path, piece: Piece, chosen: tuple[Part, ...]) -> Tally:
+def _tally_piece(definition: bytes, folder: Path, piece: Piece, chosen: tuple[Part, ...]) -> Tally:
     survey = _survey(definition)
     return Tally.total(pieces.tallies(folder / piece.name, piece, survey, chosen), survey.record.bits)
 
 
-def _of_records(definition: bytes, records: bytes | Iterable[bytes]) -> Tally:
+def _tally_records(definition: bytes, records: bytes | Iterable[bytes]) -> Tally:
     survey = _survey(definition)
 
     def tallies() -> Iterator[Tally]:
-        for some in [records] if isinstance(records, bytes) else records:
-            check(survey, some, len(some) // survey.record.bytes)
-            yield Tally.from_records(some, survey.record.bits)
+        for chunk in [records] if isinstance(records, bytes) else records:
+            check(survey, chunk, len(chunk) // survey.record.bytes)
+            yield Tally.from_records(chunk, survey.record.bits)
 
     return Tally.total(tallies(), survey.record.bits)
 
 
 def _sum(delayed: Any, survey: Survey, tallies: list[Any]) -> Any:
-    add = delayed(_added, pure=True)
+    add = delayed(_add, pure=True)
     while len(tallies) > 1:
-        tallies = [add(tallies[first : first + TOGETHER]) for first in range(0, len(tallies), TOGETHER)]
+        tallies = [add(tallies[first : first + BATCH]) for first in range(0, len(tallies), BATCH)]
     return tallies[0] if tallies else delayed(Tally.empty)(survey.record.bits)
 
 
-def _added(tallies: Sequence[Tally]) -> Tally:
+def _add(tallies: Sequence[Tally]) -> Tally:
     return Tally.total(tallies, len(tallies[0].pairs))
 
 

@@ -1,4 +1,4 @@
-"""An export as it is read: what its manifest says is there, and the tally of it."""
+"""Reader of exports: the manifest of a folder, and the tally of its records."""
 
 from __future__ import annotations
 
@@ -25,14 +25,19 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 FORMAT = 1
-"""Of a manifest."""
+"""The version of the manifest's format."""
 
 
 @dataclass(frozen=True)
 class Export:
-    """A survey's perturbed records in a folder. sizes: how many each part has; pieces: the files that have them.
+    """A survey's perturbed records in a folder.
 
-    is_open: whether the survey was open, so that more may have come, and waited to be counted.
+    Attributes:
+        folder: The folder.
+        survey: The survey.
+        is_open: Whether the survey was open: more records may have come, or waited to be counted.
+        sizes: The number of records of each part.
+        pieces: The files with the records.
     """
 
     folder: Path
@@ -43,29 +48,34 @@ class Export:
 
     @classmethod
     def open(cls, folder: str | Path) -> Export:
-        """Reads the manifest of a folder. Raises ExportError where it is none or does not agree with itself, OSError."""
+        """Reads the manifest of a folder.
+
+        Raises:
+            ExportError: There is no manifest, or it contradicts itself.
+            OSError: It cannot be read.
+        """
         path = Path(folder) / MANIFEST
         try:
-            told = strict_json(path.read_bytes())
-            if told["deniable_export"] != FORMAT:
+            manifest = strict_json(path.read_bytes())
+            if manifest["deniable_export"] != FORMAT:
                 raise ExportError(f"{path} must be of format {FORMAT}, got another; this version of deniable reads no other")
-            survey = Survey.from_definition(rfc8785.dumps(told["survey"]))
-            made = cls(Path(folder), survey, bool(told["open"]), _sizes(told), _pieces(told))
+            survey = Survey.from_definition(rfc8785.dumps(manifest["survey"]))
+            export = cls(Path(folder), survey, bool(manifest["open"]), _sizes(manifest), _pieces(manifest))
         except FileNotFoundError:
-            raise ExportError(f"{folder} must be the folder of a finished export, which has a {MANIFEST}") from None
+            raise ExportError(f"{folder} must be the folder of a complete export, with a {MANIFEST}") from None
         except RefusedError as error:
             raise ExportError(f"{path}: {error}") from None
         except (ValueError, TypeError, LookupError, RecursionError, rfc8785.CanonicalizationError):
-            raise ExportError(f"{path} must be the manifest of an export, and is none") from None
-        sums = {told["n"], sum(made.sizes.values()), sum(piece.n for piece in made.pieces)}
-        if told["digest"] != made.survey.digest or len(sums) > 1:
+            raise ExportError(f"{path} must be the manifest of an export, got something else") from None
+        numbers = {manifest["n"], sum(export.sizes.values()), sum(piece.n for piece in export.pieces)}
+        if manifest["digest"] != export.survey.digest or len(numbers) > 1:
             raise ExportError(f"{path} must agree with itself: its digest and its survey, or its numbers of records, differ")
-        return made
+        return export
 
     def manifest(self) -> bytes:
-        """What `open` reads: JSON."""
+        """Returns the manifest, as JSON, that `open` reads."""
         parts = [{"group": part.group, "mode": part.mode, "n": n} for part, n in self.sizes.items()]
-        told = {
+        manifest = {
             "deniable_export": FORMAT,
             "digest": self.survey.digest,
             "n": sum(self.sizes.values()),
@@ -74,58 +84,73 @@ class Export:
             "pieces": [piece._asdict() for piece in self.pieces],
             "survey": json.loads(self.survey.definition),
         }
-        return json.dumps(told, ensure_ascii=False, indent=1).encode()
+        return json.dumps(manifest, ensure_ascii=False, indent=1).encode()
 
     def parts(self, group: str | None = None, by_hand: bool = False) -> frozenset[Part]:
-        """The parts that are counted together: of one group or of all, by devices and organisations or by hand. Raises ExportError."""
+        """Returns the parts that are counted together.
+
+        Args:
+            group: A group, or None for all groups.
+            by_hand: Selects records made by hand instead of those by devices and organisations.
+
+        Raises:
+            ExportError: The group is unknown, or has too few records to be shown.
+        """
         if group is not None and group not in self.survey.groups:
             rule = f"must be {some_of(self.survey.groups)}" if self.survey.groups else f"must be left out: {self.survey.id} has no groups"
             raise ExportError(f"group {rule}")
         if group is not None and all(part.group != group for part in self.sizes) and self._has_unlabelled:
-            raise ExportError(f"group must be one whose records are told apart here: {group} has too few, or none")
+            raise ExportError(f"group must have enough records to be shown: {group} has too few, or none")
         return frozenset(part for part in self.sizes if (part.mode == "by_hand") == by_hand and group in (None, part.group))
 
     @property
     def _has_unlabelled(self) -> bool:
-        """Whether there are records of groups that have too few to be told apart."""
+        """Whether there are records of groups with too few to be shown."""
         return any(part.group is None for part in self.sizes)
 
     def described(self, group: str | None = None, by_hand: bool = False) -> dict[str, Any]:
-        """What a server says of the records of these parts, by the names of fields of `Results`. Raises ExportError."""
+        """Returns the fields of `Results` that a server adds to the estimates of these parts. Takes and raises the same as `parts`."""
         chosen, labels = self.parts(group, by_hand), [group] if group is not None else self.survey.groups or [None]
         waiting = len(labels) * (1 if by_hand else 2) * self.survey.most_waiting if self.is_open else 0
-        told = {"group": group, "by_hand": by_hand, "may_wait": waiting}
+        fields = {"group": group, "by_hand": by_hand, "may_wait": waiting}
         if by_hand:
-            return told
+            return fields
         organisations = sum(self.sizes[part] for part in chosen if part.mode == "organisation")
-        return {**told, "n_by_hand": sum(map(self.sizes.__getitem__, self.parts(group, True))), "n_organisation": organisations}
+        return {**fields, "n_by_hand": sum(map(self.sizes.__getitem__, self.parts(group, True))), "n_organisation": organisations}
 
     def tally(self, group: str | None = None, by_hand: bool = False, client: Client | None = None) -> Tally:
-        """The tally of these parts, all of them or it raises. client: of a Dask cluster, whose workers see this folder at the same path.
+        """Counts all records of these parts.
 
-        Raises ExportError where a file is damaged or something is counted that the manifest does not have, or not counted that it has.
+        Args:
+            group: A group, or None for all groups.
+            by_hand: Selects records made by hand instead of those by devices and organisations.
+            client: A client of a Dask cluster whose workers see this folder at the same path. By default this process counts.
+
+        Raises:
+            ExportError: The group is unknown, a file is damaged, or the count differs from the manifest.
         """
         chosen = self.parts(group, by_hand)
         if client is None:
             each = (pieces.tallies(self.folder / piece.name, piece, self.survey, chosen) for piece in self.pieces)
-            found = Tally.total(chain.from_iterable(each), self.survey.record.bits)
+            tally = Tally.total(chain.from_iterable(each), self.survey.record.bits)
         else:
-            found = cluster.of_export(self.folder, self.pieces, self.survey, chosen, client)
-        if found.n != (n := sum(self.sizes[part] for part in chosen)):
-            raise ExportError(f"{found.n:,} records were counted of the {n:,} that the manifest has: nothing can be said of them")
-        return found
+            tally = cluster.of_export(self.folder, self.pieces, self.survey, chosen, client)
+        if tally.n != (n := sum(self.sizes[part] for part in chosen)):
+            raise ExportError(f"the export must have the {n:,} records of its manifest, got {tally.n:,}")
+        return tally
 
 
-def _sizes(told: Mapping[str, Any]) -> dict[Part, int]:
-    sizes = {Part(one["group"], one["mode"]): one["n"] for one in told["parts"]}
-    if len(sizes) < len(told["parts"]) or any(part.mode not in get_args(Mode) or type(n) is not int or n < 1 for part, n in sizes.items()):
+def _sizes(manifest: Mapping[str, Any]) -> dict[Part, int]:
+    sizes = {Part(entry["group"], entry["mode"]): entry["n"] for entry in manifest["parts"]}
+    is_valid = all(part.mode in get_args(Mode) and type(n) is int and n >= 1 for part, n in sizes.items())
+    if len(sizes) < len(manifest["parts"]) or not is_valid:
         raise ValueError
     return sizes
 
 
-def _pieces(told: Mapping[str, Any]) -> tuple[Piece, ...]:
-    found = tuple(Piece(one["name"], one["n"], one["sha256"]) for one in told["pieces"])
-    names = {piece.name for piece in found}
-    if len(names) < len(found) or any(Path(name).name != name for name in names) or any(type(piece.n) is not int for piece in found):
+def _pieces(manifest: Mapping[str, Any]) -> tuple[Piece, ...]:
+    files = tuple(Piece(entry["name"], entry["n"], entry["sha256"]) for entry in manifest["pieces"])
+    names = {piece.name for piece in files}
+    if len(names) < len(files) or any(Path(name).name != name for name in names) or any(type(piece.n) is not int for piece in files):
         raise ValueError
-    return found
+    return files

@@ -1,6 +1,6 @@
-"""A piece of an export: one Parquet file, a row a cell. A cell is many packed records of one part in one binary value.
+"""Pieces of an export: Parquet files of cells. A cell is a row with many packed records of one part in one binary value.
 
-Each piece is written, read and counted by itself, and says nothing of the others.
+Each piece is written, read and counted independently of the others.
 """
 
 from __future__ import annotations
@@ -19,13 +19,19 @@ from deniable.wire.possible import check
 from deniable.wire.tally import Tally
 
 CELL = 1 << 16
-"""Records of a cell, at most."""
+"""The most records of a cell."""
 CELL_BYTES = 1 << 22
-"""Bytes of them, at most: what is in memory at a time, some times over."""
+"""The most bytes of its records; a few times as many are in memory at a time."""
 
 
 class Cell(NamedTuple):
-    """n records of a part, back to back."""
+    """Packed records of a part, back to back.
+
+    Attributes:
+        part: Their part.
+        n: Their number.
+        records: Their bytes.
+    """
 
     part: Part
     n: int
@@ -33,7 +39,13 @@ class Cell(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A file of an export. n: its records, of all parts; sha256: of its bytes, 64 lower-case hexadecimal digits."""
+    """A file of an export.
+
+    Attributes:
+        name: Its name in the folder.
+        n: The number of its records, of all parts.
+        sha256: Its hash, 64 lower-case hexadecimal digits.
+    """
 
     name: str
     n: int
@@ -41,25 +53,37 @@ class Piece(NamedTuple):
 
 
 def cells(part: Part, chunks: Iterable[bytes], size: int) -> Iterator[Cell]:
-    """Records of `size` bytes, whole ones back to back, cut anew: as many in each cell but the last."""
-    n, waiting = min(CELL, CELL_BYTES // size), bytearray()
+    """Yields the records of a part in cells, all but the last with equally many.
+
+    Args:
+        part: The part.
+        chunks: The records, back to back.
+        size: The bytes of a record.
+    """
+    n, buffer = min(CELL, CELL_BYTES // size), bytearray()
     for chunk in chunks:
-        waiting += chunk
-        while len(waiting) >= n * size:
-            yield Cell(part, n, bytes(waiting[: n * size]))
-            del waiting[: n * size]
-    if waiting:
-        yield Cell(part, len(waiting) // size, bytes(waiting))
+        buffer += chunk
+        while len(buffer) >= n * size:
+            yield Cell(part, n, bytes(buffer[: n * size]))
+            del buffer[: n * size]
+    if buffer:
+        yield Cell(part, len(buffer) // size, bytes(buffer))
 
 
 def write(path: Path, content: Iterable[Cell]) -> Piece:
-    """Makes a new file, which is on the disk when this returns. Raises MissingExtraError, OSError."""
+    """Writes a new file, down to the disk.
+
+    Raises:
+        MissingExtraError: pyarrow is missing.
+        OSError: The file exists or cannot be written.
+    """
     pa, pq = _arrow()
     schema = pa.schema([("group", pa.string()), ("mode", pa.string()), ("n", pa.int32()), ("records", pa.binary())])
-    named, n = ["group", "mode"], 0
+    text_columns, n = ["group", "mode"], 0
     with open(path, "xb") as file:
-        # No statistics of the records: the least and the greatest of them would be whole cells.
-        with pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=named, write_statistics=[*named, "n"]) as writer:
+        # No statistics of the records: their minimum and maximum would be entire cells.
+        statistics = [*text_columns, "n"]
+        with pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=text_columns, write_statistics=statistics) as writer:
             for cell in content:
                 row = {"group": cell.part.group, "mode": cell.part.mode, "n": cell.n, "records": cell.records}
                 writer.write_table(pa.Table.from_pylist([row], schema))
@@ -70,10 +94,16 @@ def write(path: Path, content: Iterable[Cell]) -> Piece:
 
 
 def read(path: Path, piece: Piece, chosen: Collection[Part]) -> Iterator[Cell]:
-    """The cells of some parts. Raises ExportError for other bytes than were written, MissingExtraError, OSError."""
+    """Yields the cells of some parts.
+
+    Raises:
+        ExportError: The file has changed since it was written.
+        MissingExtraError: pyarrow is missing.
+        OSError: The file cannot be read.
+    """
     _, pq = _arrow()
-    if (found := _sha256(path)) != piece.sha256:
-        raise ExportError(f"{path}: its SHA-256 must be {piece.sha256}, as its manifest says, got {found}")
+    if (digest := _sha256(path)) != piece.sha256:
+        raise ExportError(f"{path}: its SHA-256 must be {piece.sha256}, as its manifest says, got {digest}")
     with pq.ParquetFile(path) as file:
         for row in range(file.num_row_groups):
             group, mode, n = (column[0].as_py() for column in file.read_row_group(row, ["group", "mode", "n"]).columns)
@@ -82,9 +112,10 @@ def read(path: Path, piece: Piece, chosen: Collection[Part]) -> Iterator[Cell]:
 
 
 def tallies(path: Path, piece: Piece, survey: Survey, chosen: Collection[Part]) -> Iterator[Tally]:
-    """The tally of each cell of some parts: the same whoever counts it, and as often as anybody likes.
+    """Yields the tally of each cell of some parts, always the same for the same cell. Raises the errors of `read`, too.
 
-    Raises SubmissionError for records that the survey's coins cannot produce, and what `read` raises.
+    Raises:
+        SubmissionError: The survey's coins cannot produce a record.
     """
     for cell in read(path, piece, chosen):
         check(survey, cell.records, cell.n)

@@ -1,4 +1,4 @@
-"""An export as it is written: piece after piece into a folder beside, which gets its name when all of it is on the disk."""
+"""Writer of exports: piece by piece into a temporary folder, which is renamed when it is complete and on the disk."""
 
 from __future__ import annotations
 
@@ -18,69 +18,79 @@ from deniable.survey import Survey
 from deniable.wire.part import Part
 
 PIECE_BYTES = 64 << 20
-"""Packed records of a piece, in bytes, about: what a worker takes at a time."""
+"""The approximate bytes of a piece's packed records: the work that a worker gets at a time."""
 
 
 def write(folder: Path, survey: Survey, parts: Iterable[tuple[Part, Iterable[bytes]]], is_open: bool) -> Export:
-    """Makes a folder of the records of some parts: whole ones back to back, in an order that says nothing of when or with what they came.
-    is_open: whether more may come.
+    """Writes the records of some parts to a new folder.
 
-    Whatever happens meanwhile, there is no such folder until all of it is there and on the disk; a kill leaves one of another name, without
-    a manifest. Only its owner may open the folder, until they say otherwise. Raises FileExistsError where anything has that name,
-    MissingExtraError without pyarrow, OSError, and what reading the records raises; then nothing is left.
+    The folder appears only when it is complete and on the disk. A killed process leaves a folder with another name and without a manifest;
+    an error leaves nothing. Only the folder's owner may open it, until they change its permissions. Errors of reading the records pass.
+
+    Args:
+        folder: The folder to create.
+        survey: The survey of the records.
+        parts: The packed records of each part, back to back. Their order must not reveal when they came, or with what others.
+        is_open: Whether more records may come.
+
+    Raises:
+        FileExistsError: There is a file or a folder with this name.
+        MissingExtraError: pyarrow is missing.
+        OSError: The folder cannot be written.
     """
     if os.path.lexists(folder):
-        raise FileExistsError(f"{folder} is there already: an export makes a new folder")
-    with _unfinished(folder) as made:
+        raise FileExistsError(f"{folder} must be a new folder: it exists already")
+    with _temporary_folder(folder) as temporary:
         sizes: Counter[Part] = Counter()
-        found: list[Piece] = []
-        for content in _cut(chain.from_iterable(pieces.cells(part, chunks, survey.record.bytes) for part, chunks in parts)):
-            found.append(pieces.write(made / f"records-{len(found):05}.parquet", _counted(content, sizes)))
-        export = Export(folder, survey, is_open, dict(sizes), tuple(found))
-        with open(made / MANIFEST, "xb") as file:
+        files: list[Piece] = []
+        cells = chain.from_iterable(pieces.cells(part, chunks, survey.record.bytes) for part, chunks in parts)
+        for content in _split(cells):
+            files.append(pieces.write(temporary / f"records-{len(files):05}.parquet", _count(content, sizes)))
+        export = Export(folder, survey, is_open, dict(sizes), tuple(files))
+        with open(temporary / MANIFEST, "xb") as file:
             file.write(export.manifest())
             file.flush()
             os.fsync(file.fileno())
-        _sync(made)
-        os.rename(made, folder)
+        _sync(temporary)
+        os.rename(temporary, folder)
     _sync(folder.absolute().parent)
     return export
 
 
 @contextmanager
-def _unfinished(folder: Path) -> Iterator[Path]:
-    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-unfinished-", dir=folder.absolute().parent))
+def _temporary_folder(folder: Path) -> Iterator[Path]:
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-unfinished-", dir=folder.absolute().parent))
     try:
-        yield made
+        yield temporary
     except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         raise
 
 
-def _cut(content: Iterator[Cell]) -> Iterator[Iterator[Cell]]:
-    """The cells of one piece after the other; each is to be taken to its end before the next."""
-    for first in content:
-        yield _piece(first, content)
+def _split(cells: Iterator[Cell]) -> Iterator[Iterator[Cell]]:
+    """Yields the cells of one piece after the other. Exhaust each before the next."""
+    for first in cells:
+        yield _piece(first, cells)
 
 
-def _piece(first: Cell, content: Iterator[Cell]) -> Iterator[Cell]:
+def _piece(first: Cell, cells: Iterator[Cell]) -> Iterator[Cell]:
     length, cell = 0, first
     while True:
         yield cell
         length += len(cell.records)
-        if length >= PIECE_BYTES or (after := next(content, None)) is None:
+        if length >= PIECE_BYTES or (following := next(cells, None)) is None:
             return
-        cell = after
+        cell = following
 
 
-def _counted(content: Iterable[Cell], sizes: Counter[Part]) -> Iterator[Cell]:
-    for cell in content:
+def _count(cells: Iterable[Cell], sizes: Counter[Part]) -> Iterator[Cell]:
+    for cell in cells:
         sizes[cell.part] += cell.n
         yield cell
 
 
 def _sync(folder: Path) -> None:
-    """What is in a folder is there after a power cut, too."""
+    """Writes the entries of a folder to the disk, so that they survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

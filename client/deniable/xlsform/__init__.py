@@ -1,11 +1,11 @@
-"""An XLSForm, as ODK and Kobo have them, becomes the document of a survey, with a report of what was mapped, changed and refused, and why.
+"""XLSForm import: turns a form of ODK or Kobo into a survey file, with a report: each row is mapped, changed or refused, with a reason.
 
-Only what can be asked behind coins is kept: one of several options, several of them, and numbers between two ends.
+Only questions whose answers can be randomized are kept: one of several options, several of them, and numbers between two ends.
 """
 
 from __future__ import annotations
 
-from deniable.xlsform.mapper import Imported, Line, read_xlsform
+from deniable.xlsform.mapper import ImportedForm, ReportLine, read_xlsform
 from deniable.xlsform.workbook import is_workbook
 
-__all__ = ["Imported", "Line", "is_workbook", "read_xlsform"]
+__all__ = ["ImportedForm", "ReportLine", "is_workbook", "read_xlsform"]

@@ -1,4 +1,4 @@
-"""What a form's conditions become: `show_if` of a survey, with `all` and `any`; numbers that are compared get bins where they are cut."""
+"""Conditions of a form as `show_if` of a survey, with `all` and `any`. Numbers in a comparison get bins that begin where it changes."""
 
 from __future__ import annotations
 
@@ -7,91 +7,113 @@ from typing import Any
 
 from deniable.survey.condition import MOST
 from deniable.survey.types.base import number
-from deniable.xlsform.relevant import Compared, Relevant, joined, read_relevant
+from deniable.xlsform.relevant import AnswerComparison, Relevant, combine, read_relevant
 
 
 @dataclass
-class Asked:
-    """A question that conditions may be about. options: by their names in the form; whole: of a number, whether it is one; several: whether
-    several may be chosen; cuts: where a number gets a bin that begins."""
+class EarlierQuestion:
+    """A question that later conditions may be about.
+
+    Attributes:
+        question: It, as in a survey file.
+        options: Its options by their names in the form.
+        is_whole: Whether it asks for whole numbers.
+        may_be_several: Whether a respondent may choose several options.
+        cuts: The numbers at which bins begin.
+    """
 
     question: dict[str, Any]
     options: dict[str, str]
-    whole: bool = True
-    several: bool = False
+    is_whole: bool = True
+    may_be_several: bool = False
     cuts: set[float] = field(default_factory=set)
 
-    def binned(self) -> bool:
-        """Gives a number its bins, where conditions have cut it; says whether they have."""
+    def add_bins(self) -> bool:
+        """Adds bins to a number that conditions compare, and returns whether there are any."""
         if not self.cuts:
             return False
         starts = [float(self.question["low"]), *sorted(self.cuts)]
         ends = [*starts[1:], float(self.question["high"])]
         last = len(starts) - 1
-        names = [self._named(start, end, place == last) for place, (start, end) in enumerate(zip(starts, ends, strict=True))]
-        self.question["bins"] = [{"name": name, "from": _written(start)} for name, start in zip(names, starts, strict=True)]
+        names = [self._bin_name(start, end, index == last) for index, (start, end) in enumerate(zip(starts, ends, strict=True))]
+        self.question["bins"] = [{"name": name, "from": _digits(start)} for name, start in zip(names, starts, strict=True)]
         return True
 
-    def _named(self, start: float, end: float, last: bool) -> str:
-        if not self.whole:
-            return f"{_written(start)} to {_written(end)}" if last else f"{_written(start)} to below {_written(end)}"
-        most = end if last else end - 1
-        return _written(start) if start == most else f"{_written(start)} to {_written(most)}"
+    def _bin_name(self, start: float, end: float, is_last: bool) -> str:
+        if not self.is_whole:
+            return f"{_digits(start)} to {_digits(end)}" if is_last else f"{_digits(start)} to below {_digits(end)}"
+        most = end if is_last else end - 1
+        return _digits(start) if start == most else f"{_digits(start)} to {_digits(most)}"
 
 
-def show_if(conditions: list[str], asked: dict[str, Asked]) -> tuple[dict[str, Any] | None, list[str]]:
-    """The condition that all of these hold, and what was changed in it; None where it cannot be said in a survey."""
-    read = [read_relevant(condition) for condition in conditions]
-    known = [one for one in read if one is not None]
-    notes: list[str] = []
-    cuts: list[tuple[Asked, float]] = []
-    made = _said(joined("all", known), asked, notes, cuts) if len(known) == len(read) else None
-    if made is None or _depth(made) > 2 or not _fits(made):
+Cuts = list[tuple[EarlierQuestion, float]]
+"""Numbers at which a condition needs a bin to begin."""
+
+
+def show_if(conditions: list[str], earlier: dict[str, EarlierQuestion]) -> tuple[dict[str, Any] | None, list[str]]:
+    """Returns the condition that all conditions hold, and notes on what changed; None if a survey cannot express it.
+
+    Adds cuts to the earlier questions whose numbers it compares.
+    """
+    parsed = [read_relevant(condition) for condition in conditions]
+    readable = [relevant for relevant in parsed if relevant is not None]
+    if len(readable) < len(parsed):
         return None, []
-    for one, cut in cuts:
-        one.cuts.add(cut)
-    return made, list(dict.fromkeys(notes))
+    notes: list[str] = []
+    cuts: Cuts = []
+    condition = _convert(combine("all", readable), earlier, notes, cuts)
+    if condition is None or _depth(condition) > 2 or not _fits(condition):
+        return None, []
+    for question, cut in cuts:
+        question.cuts.add(cut)
+    return condition, list(dict.fromkeys(notes))
 
 
-def _said(relevant: Relevant, asked: dict[str, Asked], notes: list[str], cuts: list[tuple[Asked, float]]) -> dict[str, Any] | None:
-    if isinstance(relevant, Compared):
-        one = asked.get(relevant.name)
-        if one is None:
+def _convert(relevant: Relevant, earlier: dict[str, EarlierQuestion], notes: list[str], cuts: Cuts) -> dict[str, Any] | None:
+    if isinstance(relevant, AnswerComparison):
+        question = earlier.get(relevant.name)
+        if question is None:
             return None
-        return _range(relevant, one, cuts) if "low" in one.question else _option(relevant, one, notes)
-    parts = [_said(part, asked, notes, cuts) for part in relevant.parts]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
+        return _range(relevant, question, cuts) if "low" in question.question else _option(relevant, question, notes)
+    converted = [_convert(part, earlier, notes, cuts) for part in relevant.parts]
+    conditions = [condition for condition in converted if condition is not None]
+    if len(conditions) < len(converted):
         return None
-    known = _together(known) if relevant.word == "any" else known
-    return known[0] if len(known) == 1 else {relevant.word: known}
+    conditions = _merge_options(conditions) if relevant.word == "any" else conditions
+    return conditions[0] if len(conditions) == 1 else {relevant.word: conditions}
 
 
-def _option(relevant: Compared, one: Asked, notes: list[str]) -> dict[str, Any] | None:
-    """An option, or all others: of several options, that one is not chosen cannot be said."""
-    if relevant.value not in one.options or relevant.sign not in ("=", "!=", "has", "lacks"):
+def _option(comparison: AnswerComparison, earlier: EarlierQuestion, notes: list[str]) -> dict[str, Any] | None:
+    """Returns the condition that one option was chosen, or any other one.
+
+    A survey cannot express that one option of several was not chosen.
+    """
+    if comparison.value not in earlier.options or comparison.sign not in ("=", "!=", "has", "lacks"):
         return None
-    if relevant.sign in ("=", "has"):
-        if one.several and relevant.sign == "=":
-            notes.append("it is asked also of those who chose more than the one option")
-        return {"question": one.question["id"], "is": [one.options[relevant.value]]}
-    others = list(dict.fromkeys(label for name, label in one.options.items() if name != relevant.value))
-    if one.several or not others:
+    if comparison.sign in ("=", "has"):
+        if earlier.may_be_several and comparison.sign == "=":
+            notes.append("people who also chose other options are asked, too")
+        return {"question": earlier.question["id"], "is": [earlier.options[comparison.value]]}
+    others = list(dict.fromkeys(label for name, label in earlier.options.items() if name != comparison.value))
+    if earlier.may_be_several or not others:
         return None
-    notes.append("who leaves the earlier question out is not asked this one")
-    return {"question": one.question["id"], "is": others}
+    notes.append("people who skip the earlier question are not asked this one")
+    return {"question": earlier.question["id"], "is": others}
 
 
-def _range(relevant: Compared, one: Asked, cuts: list[tuple[Asked, float]]) -> dict[str, Any] | None:
-    """A range of a number, which is cut at its ends: where whole numbers are asked for, above 3 is from 4 on."""
-    value, step = number(relevant.value), 1 if one.whole else 0
-    if value is None or (not step and relevant.sign in (">", "<=", "=")) or relevant.sign in ("!=", "has", "lacks"):
+def _range(comparison: AnswerComparison, earlier: EarlierQuestion, cuts: Cuts) -> dict[str, Any] | None:
+    """Returns the condition that a number is in a range, and adds the ends of the range to the cuts.
+
+    Among whole numbers, above 3 is from 4 on.
+    """
+    value, step = number(comparison.value), 1 if earlier.is_whole else 0
+    if value is None or (not step and comparison.sign in (">", "<=", "=")) or comparison.sign in ("!=", "has", "lacks"):
         return None
     if step and not value.is_integer():
         return None
-    least = {">=": value, ">": value + step, "=": value}.get(relevant.sign)
-    below = {"<": value, "<=": value + step, "=": value + step}.get(relevant.sign)
-    low, high = float(one.question["low"]), float(one.question["high"])
+    least = {">=": value, ">": value + step, "=": value}.get(comparison.sign)
+    below = {"<": value, "<=": value + step, "=": value + step}.get(comparison.sign)
+    low, high = float(earlier.question["low"]), float(earlier.question["high"])
     if least == low and below is not None:
         least = None  # exactly the least number
     if below is not None and below > high and least is not None:
@@ -99,31 +121,31 @@ def _range(relevant: Compared, one: Asked, cuts: list[tuple[Asked, float]]) -> d
     ends = {key: cut for key, cut in (("at_least", least), ("below", below)) if cut is not None}
     if not all(low < cut <= high for cut in ends.values()):
         return None
-    cuts += [(one, cut) for cut in ends.values()]
-    return {"question": one.question["id"], **{key: _written(cut) for key, cut in ends.items()}}
+    cuts += [(earlier, cut) for cut in ends.values()]
+    return {"question": earlier.question["id"], **{key: _digits(cut) for key, cut in ends.items()}}
 
 
-def _written(value: float) -> str:
+def _digits(value: float) -> str:
     return f"{value:.15g}"
 
 
-def _together(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of several options of one question, any: as one condition with all of them."""
-    found: list[dict[str, Any]] = []
-    for part in parts:
-        same = next((one for one in found if "is" in part and "is" in one and one["question"] == part["question"]), None)
+def _merge_options(conditions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Merges alternatives about options of the same question into one."""
+    merged: list[dict[str, Any]] = []
+    for condition in conditions:
+        same = next((one for one in merged if "is" in condition and "is" in one and one["question"] == condition["question"]), None)
         if same is None:
-            found.append(dict(part))
+            merged.append(dict(condition))
         else:
-            same["is"] = list(dict.fromkeys([*same["is"], *part["is"]]))
-    return found
+            same["is"] = list(dict.fromkeys([*same["is"], *condition["is"]]))
+    return merged
 
 
 def _depth(condition: dict[str, Any]) -> int:
-    inner = condition.get("all", condition.get("any"))
-    return 0 if inner is None else 1 + max(map(_depth, inner))
+    nested = condition.get("all", condition.get("any"))
+    return 0 if nested is None else 1 + max(map(_depth, nested))
 
 
 def _fits(condition: dict[str, Any]) -> bool:
-    inner = condition.get("all", condition.get("any"))
-    return inner is None or (len(inner) <= MOST and all(map(_fits, inner)))
+    nested = condition.get("all", condition.get("any"))
+    return nested is None or (len(nested) <= MOST and all(map(_fits, nested)))

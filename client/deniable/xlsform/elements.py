@@ -1,7 +1,7 @@
-"""Element limits of a workbook: its parts are counted as they are unpacked, before a reader makes an object of each cell.
+"""Element limits of a workbook, checked before a reader makes an object of each cell.
 
-A few kilobytes unpack to millions of empty cells, styles or texts. The reader takes microseconds for each. The counter keeps nothing, takes
-a tenth of that, and stops at the limit.
+A few kilobytes can unpack to millions of empty cells, styles or texts, and a reader takes microseconds for each. Counting takes a tenth of
+that, keeps nothing in memory, and stops at the limit.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from deniable.errors import Problem, SurveyError
 
 MOST_CELLS = 200_000
 MOST_ELEMENTS = {"worksheet": 5 * MOST_CELLS, "sst": 5 * MOST_CELLS}
-"""Of all parts with this root together: cells and texts have elements of their own inside."""
+"""The most elements of all parts with this root together; cells and texts contain elements, too."""
 MOST_OTHERS = 100_000
-"""Elements of all other parts together, such as styles."""
-_PIECE = 1 << 14  # bytes that are unpacked at a time
+"""The most elements of all other parts together, such as styles."""
+_CHUNK = 1 << 14  # bytes to unpack at a time
 
 
 def refuse_many(archive: ZipFile) -> None:
@@ -39,16 +39,16 @@ class _Counter:
         self._root = ""
 
     def count(self, archive: ZipFile, name: str) -> None:
-        """Counts one part up to its end, or to where it is no XML."""
+        """Counts the elements of one part, up to its end or to the first bytes that are not XML."""
         self._root = ""
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.StartElementHandler = self._start
         with archive.open(name) as part:
             try:
-                while piece := part.read(_PIECE):
-                    parser.Parse(piece, False)
+                while chunk := part.read(_CHUNK):
+                    parser.Parse(chunk, False)
             except expat.ExpatError:
-                return  # a picture, or what no reader takes either
+                return  # a picture, or something that no reader accepts either
 
     def _start(self, name: str, _: object) -> None:
         element = name.rpartition(" ")[2]

@@ -1,4 +1,4 @@
-"""Constraints of a multiple choice that say which options go with no other one, in the usual spellings of forms."""
+"""Exclusive options of a multiple choice, from constraints in the usual spellings of forms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORMS = tuple(
 def excluding(constraint: str) -> list[str] | None:
     """Returns the names of the options that a constraint excludes from all others.
 
-    None if any part of it says something else, or is written otherwise.
+    Returns None if any part of it has another meaning or spelling.
     """
     names = [_name(part) for part in _parts(" ".join(constraint.split()))]
     return list(dict.fromkeys(name for name in names if name is not None)) if names and None not in names else None
@@ -35,21 +35,21 @@ def _name(part: str) -> str | None:
 
 
 def _parts(text: str) -> list[str]:
-    """What is joined by `and` outside of all brackets and quotes, without brackets around it."""
-    text, parts, depth, start, quote = _unwrapped(text), list[str](), 0, 0, ""
-    for place, letter in enumerate(text):
+    """Returns the parts that `and` joins outside of brackets and quotes, without brackets around them."""
+    text, parts, depth, start, quote = _unwrap(text), list[str](), 0, 0, ""
+    for position, letter in enumerate(text):
         if quote or letter in "'\"":
             quote = "" if letter == quote else quote or letter
             continue
         depth += {"(": 1, ")": -1}.get(letter, 0)
-        if depth == 0 and text[place : place + 5].lower() == " and ":
-            parts.append(text[start:place])
-            start = place + 5
-    return [_unwrapped(part) for part in (*parts, text[start:])]
+        if depth == 0 and text[position : position + 5].lower() == " and ":
+            parts.append(text[start:position])
+            start = position + 5
+    return [_unwrap(part) for part in (*parts, text[start:])]
 
 
-def _unwrapped(text: str) -> str:
-    """The text without the brackets that hold all of it."""
+def _unwrap(text: str) -> str:
+    """Returns the text without brackets around all of it."""
     text = text.strip()
     while text.startswith("(") and text.endswith(")") and _closes_last(text):
         text = text[1:-1].strip()
@@ -57,10 +57,10 @@ def _unwrapped(text: str) -> str:
 
 
 def _closes_last(text: str) -> bool:
-    """Whether the first bracket is closed by the last one."""
+    """Returns whether the last bracket closes the first one."""
     depth = 0
-    for place, letter in enumerate(text):
+    for position, letter in enumerate(text):
         depth += {"(": 1, ")": -1}.get(letter, 0)
         if depth == 0:
-            return place == len(text) - 1
+            return position == len(text) - 1
     return False

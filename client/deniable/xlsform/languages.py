@@ -1,4 +1,4 @@
-"""The languages of a form's columns, by the tags that survey files have (https://www.rfc-editor.org/info/bcp47)."""
+"""Language tags (BCP 47, https://www.rfc-editor.org/info/bcp47) for the languages that a form's columns name."""
 
 from __future__ import annotations
 
@@ -60,23 +60,25 @@ _TAGS = {name: tag for tag, names in _NAMES.items() for name in names.split()}
 
 @lru_cache(1024)
 def tag_of(language: str) -> str:
-    """The tag of a language as a form names it: “English (en)”, “en”, “EN”, “English”; empty where it says none."""
-    inside = re.search(r"\(([^()]+)\)$", language.strip())
-    bare = language.strip()
-    for one in (inside[1].strip().replace("_", "-").lower() if inside else "", bare.lower() if bare.isupper() else bare):
-        if LANGUAGE.fullmatch(one):
-            return one
+    """Returns the tag of a language as forms name it: “English (en)”, “en”, “EN”, “English”; empty if it is unknown."""
+    in_brackets = re.search(r"\(([^()]+)\)$", language.strip())
+    name = language.strip()
+    for tag in (in_brackets[1].strip().replace("_", "-").lower() if in_brackets else "", name.lower() if name.isupper() else name):
+        if LANGUAGE.fullmatch(tag):
+            return tag
     return _TAGS.get(language.partition("(")[0].strip().lower(), "")
 
 
-def one_name_each(rows: Iterable[Row], names: dict[str, str]) -> list[Row]:
-    """The rows with one name for each language, that of the first column in it: sheets may name it “English” and “(EN)”.
+def unify_names(rows: Iterable[Row], names: dict[str, str]) -> list[Row]:
+    """Returns the rows with one name for each language: sheets may name it “English” and “(EN)”.
 
-    names: those found so far, by their tags; filled.
+    Args:
+        rows: The rows.
+        names: The first name of each language by its tag; names of further languages are added.
     """
-    return [{(column, _named(language, names)): text for (column, language), text in row.items()} for row in rows]
+    return [{(column, _first_name(language, names)): text for (column, language), text in row.items()} for row in rows]
 
 
-def _named(language: str, names: dict[str, str]) -> str:
+def _first_name(language: str, names: dict[str, str]) -> str:
     tag = tag_of(language)
     return names.setdefault(tag, language) if tag else language

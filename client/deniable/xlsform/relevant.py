@@ -1,4 +1,4 @@
-"""`relevant`, the condition of a row, in the small part of XPath that forms use: comparisons of earlier answers, and, or, not."""
+"""Parser of `relevant`, a row's condition, in the small part of XPath that forms use: comparisons of earlier answers, and, or, not."""
 
 from __future__ import annotations
 
@@ -16,9 +16,18 @@ Sign = Literal["=", "!=", ">", ">=", "<", "<=", "has", "lacks"]
 _OPPOSITE: dict[str, Sign] = {"=": "!=", "!=": "=", ">": "<=", "<=": ">", ">=": "<", "<": ">=", "has": "lacks", "lacks": "has"}
 
 
+Word = Literal["all", "any"]
+
+
 @dataclass(frozen=True)
-class Compared:
-    """An answer to the row with this name, compared with a value; has, lacks: whether the value is among those of an answer."""
+class AnswerComparison:
+    """A comparison of the answer to a row with a value.
+
+    Attributes:
+        name: The name of the row.
+        sign: The operator. `has` and `lacks` ask whether the value is among several chosen options.
+        value: The value.
+    """
 
     name: str
     sign: Sign
@@ -26,93 +35,90 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Both:
-    """All of these hold, or any: no part has the same word again."""
+class Combination:
+    """All or any of some conditions. No part is a combination with the same word."""
 
-    word: Literal["all", "any"]
+    word: Word
     parts: tuple[Relevant, ...]
 
 
-Relevant = Compared | Both
+Relevant = AnswerComparison | Combination
 
 
 def read_relevant(text: str) -> Relevant | None:
-    """What a condition says; None where it is anything else than comparisons of answers with values, joined."""
+    """Returns a condition, or None if it has anything except combined comparisons of answers with values."""
     tokens: list[tuple[str, str]] = []
-    place = 0
-    while place < len(text):
-        match = _TOKEN.match(text, place)
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
         if match is None or len(tokens) == MOST_TOKENS:
             return None
         tokens.append((str(match.lastgroup), match[str(match.lastgroup)]))
-        place = match.end()
-    reader = _Reader(tokens)
+        position = match.end()
+    parser = _Parser(tokens)
     try:
-        found = reader.joined("any")
+        relevant = parser.combination("any")
     except _UnknownError:
         return None
-    return found if not reader.left else None
+    return None if parser.rest else relevant
 
 
-def joined(word: Literal["all", "any"], parts: list[Relevant]) -> Relevant:
-    """Parts joined by a word; those that have the same word again are taken apart, and what stands twice is said once."""
-    flat = [inner for part in parts for inner in (part.parts if isinstance(part, Both) and part.word == word else (part,))]
-    unlike = tuple(dict.fromkeys(flat))
-    return unlike[0] if len(unlike) == 1 else Both(word, unlike)
+def combine(word: Word, parts: list[Relevant]) -> Relevant:
+    """Combines conditions. Parts with the same word are flattened, and equal ones appear once."""
+    flat = [inner for part in parts for inner in (part.parts if isinstance(part, Combination) and part.word == word else (part,))]
+    distinct = tuple(dict.fromkeys(flat))
+    return distinct[0] if len(distinct) == 1 else Combination(word, distinct)
 
 
 class _UnknownError(Exception):
-    """The text goes on with something that is not known here."""
+    """The text has something that this parser does not know."""
 
 
-class _Reader:
-    """Reads from the left: `or` binds less than `and`, `and` less than a comparison."""
+class _Parser:
+    """A recursive descent parser: `or` binds less tightly than `and`, and `and` less than a comparison."""
 
     def __init__(self, tokens: list[tuple[str, str]]) -> None:
-        self.left = tokens
+        self.rest = tokens
 
-    def take(self, *wanted: tuple[str, str]) -> tuple[str, str]:
-        """The next token, which must be one of these, or any."""
-        if not self.left or (wanted and self.left[0] not in wanted):
+    def take(self, *allowed: tuple[str, str]) -> tuple[str, str]:
+        """Takes the next token, which must be one of the allowed ones, if there are any."""
+        if not self.rest or (allowed and self.rest[0] not in allowed):
             raise _UnknownError
-        return self.left.pop(0)
+        return self.rest.pop(0)
 
-    def next_is(self, *wanted: tuple[str, str]) -> bool:
-        return bool(self.left) and self.left[0] in wanted
-
-    def joined(self, word: Literal["all", "any"]) -> Relevant:
-        between = ("word", "or" if word == "any" else "and")
-        parts = [self.part(word)]
-        while self.next_is(between):
+    def combination(self, word: Word) -> Relevant:
+        operator = ("word", "or" if word == "any" else "and")
+        parts = [self.operand(word)]
+        while self.rest[:1] == [operator]:
             self.take()
-            parts.append(self.part(word))
-        return joined(word, parts)
+            parts.append(self.operand(word))
+        return combine(word, parts)
 
-    def part(self, word: Literal["all", "any"]) -> Relevant:
-        return self.joined("all") if word == "any" else self.one()
+    def operand(self, word: Word) -> Relevant:
+        return self.combination("all") if word == "any" else self.test()
 
-    def one(self) -> Relevant:
+    def test(self) -> Relevant:
         kind, text = self.take()
         if (kind, text) == ("sign", "("):
-            found = self.joined("any")
+            relevant = self.combination("any")
             self.take(("sign", ")"))
-            return found
+            return relevant
         if kind == "word" and text in ("not", "selected"):
             self.take(("sign", "("))
-            found = _denied(self.joined("any")) if text == "not" else self.selected()
+            relevant = _negate(self.combination("any")) if text == "not" else self.selected()
             self.take(("sign", ")"))
-            return found
+            return relevant
         if kind != "name":
             raise _UnknownError
-        sign = self.take(*(("sign", one) for one in _OPPOSITE))[1]
-        return Compared(text, _OPPOSITE[_OPPOSITE[sign]], self.value())
+        sign = self.take(*(("sign", operator) for operator in _OPPOSITE))[1]
+        return AnswerComparison(text, _OPPOSITE[_OPPOSITE[sign]], self.value())
 
-    def selected(self) -> Compared:
+    def selected(self) -> AnswerComparison:
         kind, name = self.take()
         self.take(("sign", ","))
         if kind != "name":
             raise _UnknownError
-        return Compared(name, "has", self.value())
+        return AnswerComparison(name, "has", self.value())
 
     def value(self) -> str:
         kind, text = self.take()
@@ -121,7 +127,7 @@ class _Reader:
         return text
 
 
-def _denied(found: Relevant) -> Relevant:
-    if isinstance(found, Compared):
-        return Compared(found.name, _OPPOSITE[found.sign], found.value)
-    return joined("any" if found.word == "all" else "all", [_denied(part) for part in found.parts])
+def _negate(relevant: Relevant) -> Relevant:
+    if isinstance(relevant, AnswerComparison):
+        return AnswerComparison(relevant.name, _OPPOSITE[relevant.sign], relevant.value)
+    return combine("any" if relevant.word == "all" else "all", [_negate(part) for part in relevant.parts])

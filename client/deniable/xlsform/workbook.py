@@ -1,4 +1,4 @@
-"""The sheets of a workbook, as pyxform reads them (https://xlsform.org says what stands in one)."""
+"""Sheets of an XLSForm (https://xlsform.org), read by pyxform within limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zipfile import ZipFile
 from deniable.errors import Problem, SurveyError
 from deniable.extras.openpyxl_warnings import without_warnings
 from deniable.xlsform.elements import MOST_CELLS, refuse_many
-from deniable.xlsform.words import short
+from deniable.xlsform.texts import truncate
 
 MOST_UNPACKED = 8 << 20
 MOST_ROWS = {"survey": 5000, "choices": 20_000}
@@ -19,12 +19,16 @@ _BINDS = {"constraint", "readonly", "relevant", "required"}
 
 
 def is_workbook(raw: bytes) -> bool:
-    """Whether a file begins as .xlsx or .xls files do."""
+    """Returns whether a file begins as .xlsx or .xls files do."""
     return raw.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
 
 
 def sheets_of(raw: bytes) -> Any:
-    """The sheets as pyxform reads them."""
+    """Returns the sheets as pyxform reads them.
+
+    Raises:
+        SurveyError: The file is no workbook, is too large, or cannot be read.
+    """
     from pyxform.errors import PyXFormError
     from pyxform.xls2json_backends import get_xlsform
 
@@ -33,7 +37,7 @@ def sheets_of(raw: bytes) -> Any:
     zipped = raw.startswith(b"PK")
     try:
         refuse_large(raw, zipped)
-        with without_warnings():  # of what it leaves out: colours of cells, lists to choose from
+        with without_warnings():  # about what it ignores: colours of cells, lists to choose from
             sheets = get_xlsform(BytesIO(raw), ".xlsx" if zipped else ".xls")
         for name, most in MOST_ROWS.items():
             if (rows := len(getattr(sheets, name) or ())) > most:
@@ -42,14 +46,18 @@ def sheets_of(raw: bytes) -> Any:
     except SurveyError:
         raise
     except PyXFormError as error:
-        why = short(str(error), 200) if "header" in str(error) else "PyXFormError"
+        why = truncate(str(error), 200) if "header" in str(error) else "PyXFormError"
         raise SurveyError([Problem("file", f"must be a workbook with an XLSForm; it cannot be read ({why})")]) from None
     except Exception as error:  # pyxform and what it reads with raise many kinds
         raise SurveyError([Problem("file", f"must be a workbook with an XLSForm; it cannot be read ({type(error).__name__})")]) from None
 
 
 def refuse_large(raw: bytes, zipped: bool) -> None:
-    """Raises SurveyError for a workbook that is small only while it is packed."""
+    """Checks the size of an unpacked workbook.
+
+    Raises:
+        SurveyError: It is too large.
+    """
     archive = ZipFile(BytesIO(raw)) if zipped else None
     if (sum(part.file_size for part in archive.infolist()) if archive else len(raw)) > MOST_UNPACKED:
         raise SurveyError([Problem("file", f"must be at most {MOST_UNPACKED >> 20} MiB when it is unpacked, got more")])
@@ -60,7 +68,11 @@ def refuse_large(raw: bytes, zipped: bool) -> None:
 
 
 def _refuse_wide(raw: bytes) -> None:
-    """Raises SurveyError for an old workbook with more than MOST_CELLS cells: its reader fills rows up to the last column of all."""
+    """Checks the cells of an old workbook (.xls), whose reader fills all rows up to the last column.
+
+    Raises:
+        SurveyError: There are more than MOST_CELLS.
+    """
     from xlrd import open_workbook
 
     sheets = open_workbook(file_contents=raw, ragged_rows=True)
@@ -69,33 +81,33 @@ def _refuse_wide(raw: bytes) -> None:
 
 
 Row = dict[tuple[str, str], str]
-"""Cells by (column, language), the language empty where the column has none."""
+"""Cells by (column, language). The language is empty if the column has no language."""
 
 
 def row_of(row: Mapping[str, Any]) -> Row:
-    """A row without its empty cells. Of a column that stands there under an older name too, the newer counts."""
+    """Returns a row without its empty cells. If a column also occurs under an older name, the newer name wins."""
     cells = {key: str(value).strip() for key, value in row.items() if key is not None and value is not None and str(value).strip()}
-    return {column_of(key): cells[key] for key in sorted(cells, key=lambda key: _written(key)[0] not in _ALIASES)}
+    return {column_of(key): cells[key] for key in sorted(cells, key=lambda key: _split(key)[0] not in _ALIASES)}
 
 
 def column_of(name: str) -> tuple[str, str]:
-    """A column's name, without the older ways to write it, and the language behind it."""
-    kind, language = _written(name)
+    """Returns a column's current name, and the language that follows it."""
+    kind, language = _split(name)
     bound = language.lower()
     kind, language = (bound, "") if kind == "bind" and bound in _BINDS else (kind, language)
     return _ALIASES.get(kind, kind), language
 
 
-def _written(name: str) -> tuple[str, str]:
+def _split(name: str) -> tuple[str, str]:
     kind, *language = [part.strip() for part in str(name).replace("::", ":").split(":")]
     return kind.lower(), "::".join(language)
 
 
 def is_yes(row: Row, column: str) -> bool:
-    """Whether a column says yes, in one of the ways that forms have for it."""
+    """Returns whether a column says yes, in any of the ways of forms."""
     return row.get((column, ""), "").lower() in ("yes", "true", "true()", "1")
 
 
 def label_of(row: Row, language: str, column: str = "label") -> str:
-    """What stands in a column in this language, or in the form's only one."""
+    """Returns a column's text in a language, or in the form's only one."""
     return row.get((column, language), row.get((column, ""), ""))

@@ -17,7 +17,7 @@ from deniable.survey.document import MAX_BYTES, parse
 from deniable.survey.dump import to_json, to_yaml
 from deniable.topics import TOPICS
 from deniable.wire import access_codes
-from deniable.xlsform import Imported, is_workbook, read_xlsform
+from deniable.xlsform import ImportedForm, is_workbook, read_xlsform
 from deniable_server.context import current_store
 from deniable_server.drafts.editor.changes import changed
 from deniable_server.drafts.editor.drafted import (
@@ -132,7 +132,7 @@ def _imported(form: BeginForm, raw: bytes) -> Page:
 
 
 @computed(UPLOAD_SECONDS)
-def _mapped(raw: bytes, name: str) -> Imported:
+def _mapped(raw: bytes, name: str) -> ImportedForm:
     return read_xlsform(raw, name)
 
 

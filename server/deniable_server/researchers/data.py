@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import abort, render_template, request
 
-from deniable.bundle import FILES, LICENCES, PUBLISHABLE, about, left_out
+from deniable.bundle import FILES, LICENCES, PUBLISHABLE, approximate_sizes, omitted_files
 from deniable_server.context import current_store
 from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
@@ -32,7 +32,7 @@ def page(survey_id: str) -> Page:
     counts, survey = store.submissions.counts(survey_id), published.survey
     sizes = {"n": counted(counts, estimated(survey)), "apart": counted(counts, by_hand(survey))}
     n = sum(sizes.values())
-    lengths = {name: figures.length(*size) for name, size in about(survey, n).items()}
+    lengths = {name: figures.length(*size) for name, size in approximate_sizes(survey, n).items()}
     refusal, omitted = "", tuple[str, ...]()
     try:
         omitted = rows_of(store, survey).omitted
@@ -46,7 +46,7 @@ def page(survey_id: str) -> Page:
         **sizes,
         "lengths": lengths,
         "files": FILES,
-        "missing": left_out(survey, n),
+        "missing": omitted_files(survey, n),
     }
     shown |= {"licences": LICENCE_NAMES, "publishable": PUBLISHABLE, "all": bundles.ALL, "form": ActionForm()}
     return render_template("researchers/data.html", **shown)

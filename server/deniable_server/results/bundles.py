@@ -9,7 +9,7 @@ from typing import IO
 
 from flask import Response, send_file
 
-from deniable.bundle import LICENCES, Bundle, Counted, in_order
+from deniable.bundle import LICENCES, Bundle, CountedRecords, order_parts
 from deniable.wire.part import Part
 from deniable_server.results.release import rows_of
 from deniable_server.store.errors import UnavailableError
@@ -67,12 +67,12 @@ def _make(store: Store, survey_id: str, name: str, licence: str) -> Download:
     file = tempfile.NamedTemporaryFile(prefix="deniable-bundle-")  # noqa: SIM115 - closed by the sender
     try:
         with tempfile.TemporaryFile(prefix="deniable-bundle-") as packed:
-            for part, chunks in rows.read(in_order(dict.fromkeys(rows.parts, 1), survey)):
+            for part, chunks in rows.read(order_parts(dict.fromkeys(rows.parts, 1), survey)):
                 before = packed.tell()
                 for chunk in chunks:
                     packed.write(chunk)
                 sizes[part] = (packed.tell() - before) // survey.record.bytes
-            counted = Counted(survey, {part: n for part, n in sizes.items() if n}, packed, rows.withheld, rows.omitted)
+            counted = CountedRecords(survey, {part: n for part, n in sizes.items() if n}, packed, rows.withheld, rows.omitted)
             kind = _write(Bundle(counted, licence), name, file)
         size = file.tell()
         file.flush()
@@ -89,4 +89,4 @@ def _write(bundle: Bundle, name: str, file: IO[bytes]) -> str:
         bundle.write_zip(file)
         return "application/zip"
     bundle.write(name, file)
-    return bundle.items[name].media_type
+    return bundle.files[name].media_type

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.bundle import Bundle, Counted, in_order
+from deniable.bundle import Bundle, CountedRecords, order_parts
 from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.part import Part
@@ -130,7 +130,7 @@ class Made:
     """A survey, its counted records, and the folder with the files of its bundle."""
 
     survey: Survey
-    counted: Counted
+    counted: CountedRecords
     bundle: Bundle
     folder: Path
 
@@ -155,20 +155,20 @@ def recorded(survey: Survey, row: Any) -> Recorded:
     return told
 
 
-def counted_of(source: Mapping[str, Any], sizes: Mapping[Part, int]) -> Counted:
+def counted_of(source: Mapping[str, Any], sizes: Mapping[Part, int]) -> CountedRecords:
     """Records of made-up people, part by part, those of a part in the order of their own bytes."""
     survey = Survey.from_dict(source)
     truth = {item.id: np.arange(1, item.k + 1) / np.arange(1, item.k + 1).sum() for item in survey.items}
-    ordered, size, raw = in_order(sizes, survey), survey.record.bytes, b""
+    ordered, size, raw = order_parts(sizes, survey), survey.record.bytes, b""
     for n in ordered.values():
         reports = simulate(survey, truth, n=n).reports
         raw += b"".join(sorted(reports[at : at + size] for at in range(0, len(reports), size)))
-    return Counted(survey, ordered, io.BytesIO(raw))
+    return CountedRecords(survey, ordered, io.BytesIO(raw))
 
 
 def written(bundle: Bundle, folder: Path, names: Iterable[str] | None = None) -> None:
     """Writes every file of a bundle by itself, or those of these names."""
-    for name in bundle.items if names is None else names:
+    for name in bundle.files if names is None else names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         with open(folder / name, "wb") as file:
             bundle.write(name, file)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.client.bundle.conftest import SURVEYS, Made
 
-from deniable.bundle.codebook import channel, plain
+from deniable.bundle.codebook import channel, escape_markdown
 from deniable.mechanism import Channel, Window
 
 
@@ -76,10 +76,10 @@ def test_every_question_text_option_and_epsilon_is_in_all_three_forms(make: Call
         own = asked[question.id]
         assert (own["text"], own["options"]) == (question.text, list(question.labels or question.categories))
         assert own["epsilon"] == question.epsilon
-        assert plain(question.text) in markdown
+        assert escape_markdown(question.text) in markdown
         assert (own.get("help", ""), own.get("section")) == (question.help, question.section and question.section.to_dict())
         assert own["show_if"] == (question.show_if and question.show_if.to_dict())
-        assert plain(question.help) in markdown
+        assert escape_markdown(question.help) in markdown
         assert f"epsilon {question.epsilon:.6f}" in markdown
         for item, one in zip(question.items, own["items"], strict=True):
             assert [recorded["option"] for recorded in one["recorded"]] == list(item.recorded)
@@ -117,11 +117,11 @@ def is_number(cell: str) -> Any:
 
 
 def test_text_in_markdown_is_text() -> None:
-    assert plain("a|b\n<b>*x*</b> [l](u) `c` # h") == r"a\|b \<b\>\*x\*\</b\> \[l\](u) \`c\` \# h"
+    assert escape_markdown("a|b\n<b>*x*</b> [l](u) `c` # h") == r"a\|b \<b\>\*x\*\</b\> \[l\](u) \`c\` \# h"
 
 
 def test_help_sections_and_conditions_are_said_in_words(make: Callable[[str], Made]) -> None:
     markdown = (make("every").folder / "codebook.md").read_text(encoding="utf-8")
-    assert "Here begins the section About you: The last." in markdown
+    assert "A section begins here: About you: The last." in markdown
     assert r"In \*years\*." in markdown
-    assert "Shown to those who answer 30+ to age or bad or good to mood; of others a randomized “no answer” is sent." in markdown
+    assert "Shown to people who answer 30+ to age or bad or good to mood; all others send a randomized “no answer”." in markdown

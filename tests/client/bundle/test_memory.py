@@ -12,7 +12,7 @@ ONE_THREAD = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # others wait for each
 SCRIPT = """
 import io, sys, tempfile
 import numpy as np
-from deniable.bundle import Bundle, Counted
+from deniable.bundle import Bundle, CountedRecords
 from deniable.survey import Survey
 from deniable.wire.part import Part
 n, whole = int(sys.argv[1]), sys.argv[2] == "whole"
@@ -23,7 +23,7 @@ for _ in range(0, n, 50_000):
     bits = np.zeros((50_000, 24), dtype=bool)
     bits[:, :20] = np.random.default_rng().integers(0, 2, (50_000, 20))
     file.write(np.packbits(bits, axis=1).tobytes())
-counted = Counted(survey, {Part(): n}, file)
+counted = CountedRecords(survey, {Part(): n}, file)
 kept = [rows.astype(float) for rows in counted.rows()] if whole else None
 bundle = Bundle(counted)
 for name in ("rows.csv", "rows.parquet", "rows.sav", "rows.dta", "rows.xlsx", "estimates.csv"):

@@ -127,7 +127,7 @@ def test_the_same_records_give_the_same_archive_and_other_records_another(make: 
 def test_the_readme_names_every_file_and_the_datasheet_counts_every_part(make: Callable[[str], Made]) -> None:
     made = make("coins")
     readme, sheet = ((made.folder / name).read_text(encoding="utf-8") for name in ("README.md", "datasheet.md"))
-    assert all(f"`{name}`" in readme for name in made.bundle.items if not name.startswith(("charts/", "README")))
+    assert all(f"`{name}`" in readme for name in made.bundle.files if not name.startswith(("charts/", "README")))
     assert "- North, by the person, with two real coins: 30" in sheet
     assert "There are 167:" in sheet
 
@@ -137,7 +137,7 @@ def test_more_records_than_a_sheet_holds_are_no_workbook_and_the_readme_says_so(
 ) -> None:
     monkeypatch.setattr("deniable.bundle.workbook.MOST_ROWS", 100)
     bundle, file = Bundle(make("coins").counted), io.BytesIO()
-    assert "rows.xlsx" not in bundle.items
+    assert "rows.xlsx" not in bundle.files
     bundle.write("README.md", file)
     assert b"`rows.xlsx` is left out: a sheet holds at most 100 rows below its header, and there are 167 records" in file.getvalue()
     with pytest.raises(EstimateError, match=r"rows\.xlsx is left out: a sheet holds at most 100 rows"):
@@ -154,9 +154,9 @@ def test_another_licence_or_file_is_refused_and_says_which_there_are(make: Calla
 @pytest.mark.parametrize(
     ("survey", "said", "not_said"),
     [
-        ("every", "70 of them were randomized by an organisation that had its people's answers", "two real coins;"),
-        ("coins", "37 were randomized by people themselves, who tossed two real coins", "an organisation"),
-        ("asked", "Each device drew at random which 2 of 4 blocks of questions it asked", "at a time"),
+        ("every", "Of these records, 70 were randomized by an organisation that had the answers", "two real coins;"),
+        ("coins", "37 were randomized by the people themselves, who tossed two real coins", "an organisation"),
+        ("asked", "Each device asked 2 of 4 blocks of questions, drawn at random", "at a time"),
     ],
 )
 def test_the_datasheet_says_who_tossed_the_coins_and_nothing_of_what_did_not_happen(

@@ -16,8 +16,8 @@ import pyreadstat
 import pytest
 from tests.client.bundle.conftest import SURVEYS, Made, Recorded, counted_of, written
 
-from deniable.bundle import Bundle, about
-from deniable.bundle.variables import MODE_LABELS, UNASKED, variables
+from deniable.bundle import Bundle, approximate_sizes
+from deniable.bundle.variables import MISSING, MODE_LABELS, variables
 from deniable.wire.part import Part
 
 Columns = Mapping[str, list[int | None]]
@@ -259,7 +259,7 @@ def test_what_was_not_asked_is_missing_and_nothing_else_is(make: Callable[[str],
         made = make(survey)
         missing = sum(options is None for *_, told in made.records for options in told.values())
         assert (missing > 0) is (survey == "asked")
-    assert UNASKED not in {code for one in variables(make("asked").survey) for code in one.values}
+    assert MISSING not in {code for one in variables(make("asked").survey) for code in one.values}
 
 
 @pytest.mark.slow
@@ -271,7 +271,7 @@ def test_as_many_groups_and_options_as_a_survey_may_have_are_written_and_read(tm
     counted = counted_of({**source, "groups": [f"g{i}" for i in range(most)]}, {Part(f"g{i}"): 20 for i in (0, 254, 255, 1023)})
     (item,) = counted.survey.items
     made = Made(counted.survey, counted, Bundle(counted), tmp_path)
-    written(made.bundle, tmp_path, [name for name in made.bundle.items if name.startswith(("rows.", "codebook"))])
+    written(made.bundle, tmp_path, [name for name in made.bundle.files if name.startswith(("rows.", "codebook"))])
     assert item.k == most + 1
     for name in ("csv by pandas", "parquet by pyarrow", "sav by pyreadstat", "dta by pandas", "xlsx by openpyxl", "sav by R"):
         assert decoded(made, READERS[name](tmp_path)) == made.records, name
@@ -283,5 +283,5 @@ def test_each_row_takes_as_many_bytes_as_were_foretold(make: Callable[[str], Mad
     written(Bundle(counted_of(SURVEYS[survey][0], {})), tmp_path, ["rows.csv", "rows.sav", "rows.dta"])
     for name, exact in (("rows.sav", True), ("rows.dta", True), ("rows.csv", False)):
         rows = (made.folder / name).stat().st_size - (tmp_path / name).stat().st_size
-        said = about(made.survey, made.counted.n)[name].size - about(made.survey, 0)[name].size
+        said = approximate_sizes(made.survey, made.counted.n)[name].size - approximate_sizes(made.survey, 0)[name].size
         assert abs(rows - said) < 8 if exact else rows <= said + 2 * made.counted.n <= 1.5 * rows, name

@@ -125,7 +125,7 @@ def test_the_script_prints_every_figure_of_the_page(make: Callable[[str], Made],
     done = run(copied(made, tmp_path))
     expected = lines(made)
     assert differing(tmp_path, expected) == []
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"All {len(expected)} lines are those of estimates.csv."), done.stderr
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"All {len(expected)} lines agree with estimates.csv."), done.stderr
     assert "rror" not in done.stderr
 
 

@@ -122,10 +122,10 @@ def test_the_control_a_piece_counted_twice_is_refused_and_what_is_no_sum_gives_o
 ) -> None:
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     export = make()
-    monkeypatch.setattr(cluster, "_added", not_a_sum)
+    monkeypatch.setattr(cluster, "_add", not_a_sum)
     assert bits(export.tally(client=client)) != bits(export.tally())
-    monkeypatch.setattr(cluster, "_added", twice)
-    with pytest.raises(ExportError, match="records were counted of the 437 that the manifest has"):
+    monkeypatch.setattr(cluster, "_add", twice)
+    with pytest.raises(ExportError, match="must have the 437 records of its manifest"):
         export.tally(client=client)
 
 
@@ -181,4 +181,4 @@ def test_a_worker_gets_a_path_the_definition_and_nothing_else(make: Make) -> Non
     named = {str(argument) for operation, argument, _ in pickletools.genops(cloudpickle.dumps(asked[0])) if isinstance(argument, str)}
     ours = {name for name in named if name.startswith("deniable")}
     assert ours == {"deniable.exported.cluster", "deniable.exported.pieces", "deniable.wire.part"}
-    assert {"_of_piece", "_added", "Piece", "Part"} <= named
+    assert {"_tally_piece", "_add", "Piece", "Part"} <= named

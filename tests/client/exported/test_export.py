@@ -128,7 +128,7 @@ def test_another_group_is_refused(make: Make) -> None:
 def test_a_piece_that_is_counted_twice_or_not_at_all_is_noticed(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     export = make()
     for wrong in ((*export.pieces, export.pieces[0]), export.pieces[1:]):
-        with pytest.raises(ExportError, match=r"records were counted of the 437 that the manifest has"):
+        with pytest.raises(ExportError, match=r"must have the 437 records of its manifest"):
             Export(export.folder, TOWNS, False, export.sizes, wrong).tally()
 
 
@@ -162,18 +162,18 @@ def swap(folder: Path) -> None:
     [
         (flip, r"records-00003.parquet: its SHA-256 must be "),
         (swap, r"records-00000.parquet: its SHA-256 must be "),
-        (lambda folder: (folder / "manifest.json").unlink(), "must be the folder of a finished export, which has a manifest.json"),
-        (lambda folder: (folder / "manifest.json").write_text("{"), "must be the manifest of an export, and is none"),
-        (edited(lambda told: told.pop("parts")), "must be the manifest of an export, and is none"),
+        (lambda folder: (folder / "manifest.json").unlink(), "must be the folder of a complete export, with a manifest.json"),
+        (lambda folder: (folder / "manifest.json").write_text("{"), "must be the manifest of an export, got something else"),
+        (edited(lambda told: told.pop("parts")), "must be the manifest of an export, got something else"),
         (edited(lambda told: told.update(deniable_export=2)), "must be of format 1"),
         (edited(lambda told: told.update(n=1)), "must agree with itself"),
         (edited(lambda told: told.update(digest="0" * 64)), "must agree with itself"),
         (edited(lambda told: told["parts"].pop()), "must agree with itself"),
-        (edited(lambda told: told["parts"].append(told["parts"][0])), "must be the manifest of an export, and is none"),
-        (edited(lambda told: told["parts"][0].update(mode="device2")), "must be the manifest of an export, and is none"),
+        (edited(lambda told: told["parts"].append(told["parts"][0])), "must be the manifest of an export, got something else"),
+        (edited(lambda told: told["parts"][0].update(mode="device2")), "must be the manifest of an export, got something else"),
         (edited(lambda told: told["pieces"].pop()), "must agree with itself"),
-        (edited(lambda told: told["pieces"].append(told["pieces"][0])), "must be the manifest of an export, and is none"),
-        (edited(lambda told: told["pieces"][0].update(name="../x")), "must be the manifest of an export, and is none"),
+        (edited(lambda told: told["pieces"].append(told["pieces"][0])), "must be the manifest of an export, got something else"),
+        (edited(lambda told: told["pieces"][0].update(name="../x")), "must be the manifest of an export, got something else"),
         (edited(lambda told: told["survey"]["questions"][0].update(keep_threshold=1)), "keep_threshold must be"),
     ],
 )
@@ -203,7 +203,7 @@ def test_records_that_no_coins_of_the_survey_produce_are_refused(make: Make) -> 
 def test_what_is_there_already_is_left_alone(make: Make, tmp_path: Path, kind: str) -> None:
     place = tmp_path / "export"
     {"folder": place.mkdir, "file": place.touch, "link": lambda: place.symlink_to("nowhere")}[kind]()
-    with pytest.raises(FileExistsError, match="export is there already: an export makes a new folder"):
+    with pytest.raises(FileExistsError, match="export must be a new folder: it exists already"):
         make()
     assert [path.name for path in tmp_path.iterdir()] == ["export"]
 
@@ -307,5 +307,5 @@ def test_a_process_that_is_killed_leaves_no_folder_of_that_name(tmp_path: Path) 
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert left.name.startswith(".export-unfinished-")
-    with pytest.raises(ExportError, match="must be the folder of a finished export"):
+    with pytest.raises(ExportError, match="must be the folder of a complete export"):
         Export.open(left)

@@ -14,7 +14,7 @@ from deniable.errors import SurveyError
 from deniable.survey import Survey
 from deniable.survey.dump import to_yaml
 from deniable.xlsform import read_xlsform
-from deniable.xlsform.words import line, unlike
+from deniable.xlsform.texts import distinct_labels, one_line
 
 SHEET = "xl/worksheets/sheet1.xml"
 ROWS = (
@@ -97,12 +97,12 @@ def test_formulas_numbers_marks_of_direction_and_names_that_come_again_make_a_su
 
 
 def test_options_of_one_label_and_one_name_are_told_apart_however_many_there_are() -> None:
-    assert unlike(["x", "x", "x", "x (3)"], ["", "", "", ""]) == ["x", "x (2)", "x (3)", "x (3) (4)"]
-    assert len(set(unlike(["x" * 300] * 1024, ["y" * 300] * 1024))) == 1024
+    assert distinct_labels(["x", "x", "x", "x (3)"], ["", "", "", ""]) == ["x", "x (2)", "x (3)", "x (3) (4)"]
+    assert len(set(distinct_labels(["x" * 300] * 1024, ["y" * 300] * 1024))) == 1024
 
 
 def test_what_only_begins_as_markup_stays() -> None:
-    assert line("<a" * 3 + "< b > c") == "<a<a<a< b > c"
+    assert one_line("<a" * 3 + "< b > c") == "<a<a<a< b > c"
 
 
 def with_cells(rows: int, cells: int, cell: str = "<c/>") -> bytes:

@@ -11,13 +11,13 @@ from tests.client.xlsform.test_mapper import Rows, verdicts, workbook
 from deniable.errors import SurveyError
 from deniable.survey import Survey
 from deniable.survey.dump import to_yaml
-from deniable.xlsform import Imported, read_xlsform
+from deniable.xlsform import ImportedForm, read_xlsform
 
 YES_NO: Rows = [("yn", "y", "Yes"), ("yn", "n", "No")]
 LIST: Rows = [("list_name", "name", "label"), *YES_NO, ("l", "a", "Apple"), ("l", "b", "Pear"), ("l", "c", "Fig")]
 
 
-def imported(*rows: dict[str, str], choices: Rows = LIST, settings: Rows = ()) -> Imported:
+def imported(*rows: dict[str, str], choices: Rows = LIST, settings: Rows = ()) -> ImportedForm:
     """A form with these rows; its columns are those that they have, in their order."""
     head = list(dict.fromkeys(column for row in rows for column in row))
     found = read_xlsform(workbook([head, *([row.get(column) for column in head] for row in rows)], choices, settings))
@@ -36,13 +36,13 @@ def one(kind: str, **more: str) -> tuple[str, str]:
     [
         ("select_multiple l", {"constraint": "count-selected(.) < 3"}, "its constraint is left out"),
         ("select_one l", {"constraint": ". != 'a'"}, "its constraint is left out"),
-        ("select_one l", {"parameters": "randomize=true, seed=6"}, "its options stand in one order"),
-        ("integer", {"constraint": ". >= 0 and . <= 9 and . != 5"}, "of its constraint, only the two ends are kept"),
-        ("select_one l", {"label": "Does ${name} eat it?"}, "its text names ${name}, which no survey shows: word it anew"),
-        ("select_one l", {"hint": "As ${who} and ${who} said"}, "its text names ${who}, which no survey shows: word it anew"),
+        ("select_one l", {"parameters": "randomize=true, seed=6"}, "its options have a fixed order"),
+        ("integer", {"constraint": ". >= 0 and . <= 9 and . != 5"}, "only the two ends of its constraint are kept"),
+        ("select_one l", {"label": "Does ${name} eat it?"}, "its text shows ${name}, which a survey cannot: rewrite it"),
+        ("select_one l", {"hint": "As ${who} and ${who} said"}, "its text shows ${who}, which a survey cannot: rewrite it"),
         ("select_one l", {"label": "x" * 1001}, "its text is cut to 1,000 characters"),
         ("select_one l", {"hint": "x" * 1001}, "its help is cut to 1,000 characters"),
-        ("select_one l", {"label": "<br/>"}, "it has no label: its name stands there"),
+        ("select_one l", {"label": "<br/>"}, "it has no label: its name is shown"),
     ],
 )
 def test_what_is_left_out_of_a_question_is_told(kind: str, more: dict[str, str], why: str) -> None:
@@ -52,17 +52,17 @@ def test_what_is_left_out_of_a_question_is_told(kind: str, more: dict[str, str],
 @pytest.mark.parametrize(
     ("kind", "more", "why"),
     [
-        ("select_one l", {"disabled": "yes"}, "the form has it switched off"),
-        ("select_one l", {"read_only": "true()"}, "it only shows something: it asks nothing"),
-        ("select_one l", {"readonly": "TRUE"}, "it only shows something: it asks nothing"),
-        ("select_one l", {"appearance": "w4 label"}, "it is the head of a table: it asks nothing"),
+        ("select_one l", {"disabled": "yes"}, "the form has disabled it"),
+        ("select_one l", {"read_only": "true()"}, "it is read-only: it asks nothing"),
+        ("select_one l", {"readonly": "TRUE"}, "it is read-only: it asks nothing"),
+        ("select_one l", {"appearance": "w4 label"}, "it is the header of a table: it asks nothing"),
         ("select_one_external l", {}, "its options are in another sheet or file: put them into the sheet `choices`"),
         ("select_multiple_from_file l.csv", {}, "its options are in another sheet or file: put them into the sheet `choices`"),
-        ("tel", {}, "there is no free text: an answer that nobody else gives cannot be hidden"),
-        ("phone number", {}, "there is no free text: an answer that nobody else gives cannot be hidden"),
-        ("uri:imei", {}, "what a device tells by itself says who answered, and when"),
-        ("imei", {}, "what a device tells by itself says who answered, and when"),
-        ("dateTime", {}, "a day or an hour tells who somebody is: ask for spans of time as options"),
+        ("tel", {}, "free text is not possible: a unique answer cannot be hidden"),
+        ("phone number", {}, "free text is not possible: a unique answer cannot be hidden"),
+        ("uri:imei", {}, "data from the device reveal who answered, and when"),
+        ("imei", {}, "data from the device reveal who answered, and when"),
+        ("dateTime", {}, "a date or a time can identify a person: ask for time spans as options"),
     ],
 )
 def test_a_row_that_asks_nothing_or_cannot_be_asked_is_refused_with_its_reason(kind: str, more: dict[str, str], why: str) -> None:
@@ -90,7 +90,7 @@ def test_several_options_that_must_be_just_one_are_told() -> None:
         sign: verdicts(imported(first, {"type": "select_one yn", "name": "q", "label": "And?", "relevant": sign}))["q"]
         for sign in ("${fruit} = 'a'", "selected(${fruit}, 'a')")
     }
-    assert list(said.values()) == [("changed", "it is asked also of those who chose more than the one option"), ("mapped", "as yes_no")]
+    assert list(said.values()) == [("changed", "people who also chose other options are asked, too"), ("mapped", "as yes_no")]
 
 
 @pytest.mark.parametrize("kind", ["begin loop over l", "begin_repeat", "begin lgroup"])
@@ -106,7 +106,7 @@ def test_a_note_with_a_condition_of_its_own_is_read_by_everybody_and_the_report_
     question = {"type": "select_one yn", "name": "q", "label": "Q?"}
     note = {"type": "note", "name": "hint", "label": "Bravo!", "relevant": "${q} = 'y'"}
     found = imported(question, note, {**question, "name": "r"})
-    assert verdicts(found)["hint"] == ("changed", "it stands before the next question, of everybody")
+    assert verdicts(found)["hint"] == ("changed", "it is shown before the next question, to all respondents")
 
 
 def test_options_without_labels_alike_too_long_or_empty_are_told() -> None:
@@ -122,8 +122,8 @@ def test_options_without_labels_alike_too_long_or_empty_are_told() -> None:
     found = imported({"type": "select_one l", "name": "q", "label": "Q?"}, choices=choices)
     assert found.document["questions"][0]["options"] == ["Apple", "b", "Apple (c)", "x" * 199 + "…", "x" * 195 + "… (e)"]
     assert verdicts(found)["q"][1].split("; ") == [
-        "options without a label are called by their names",
-        "options that read alike have their names behind them",
+        "options without a label show their names",
+        "options with the same label end with their names",
         "options are cut to 200 characters",
     ]
 
@@ -132,7 +132,7 @@ def test_pictures_of_options_are_told_as_a_column_that_is_left_out() -> None:
     found = imported(
         {"type": "select_one l", "name": "q", "label": "Q?"}, choices=[(*LIST[0], "media::image"), ("l", "a", "A", "a.png"), *LIST[4:]]
     )
-    assert verdicts(found)["media"] == ("refused", "this column has no place in a survey and was left out")
+    assert verdicts(found)["media"] == ("refused", "a survey has no such column: it is left out")
 
 
 def test_a_language_is_the_same_by_any_of_its_names_in_either_sheet() -> None:

@@ -19,7 +19,7 @@ from deniable.errors import SurveyError
 from deniable.survey import Survey
 from deniable.survey.document import parse
 from deniable.survey.dump import to_yaml
-from deniable.xlsform import Imported, read_xlsform
+from deniable.xlsform import ImportedForm, read_xlsform
 
 Rows = Sequence[Sequence[str | None]]
 HEAD = (
@@ -104,7 +104,7 @@ def workbook(survey: Rows = SURVEY, choices: Rows = CHOICES, settings: Rows = SE
     return out.getvalue()
 
 
-def verdicts(found: Imported) -> dict[str, tuple[str, str]]:
+def verdicts(found: ImportedForm) -> dict[str, tuple[str, str]]:
     return {line.name: (line.verdict, line.why) for line in found.report}
 
 
@@ -122,13 +122,13 @@ def test_each_row_has_a_verdict_and_a_reason() -> None:
         **dict.fromkeys(("more", "how-often", "days", "age"), "changed"),
         **dict.fromkeys(("smokes", "mood"), "mapped"),
     }
-    assert told["why"][1] == "there is no free text: an answer that nobody else gives cannot be hidden"
-    assert "its condition is not one of earlier answers" in told["age"][1]
+    assert told["why"][1] == "free text is not possible: a unique answer cannot be hidden"
+    assert "its condition is not about earlier answers" in told["age"][1]
     assert {told[name][0] for name in ("about", "epsilon")} == {"changed"}
     assert told["appearance"][0] == "refused"
 
 
-def relevant(*conditions: str, constraint: str = ". >= 0 and . <= 120", kind: str = "integer") -> tuple[list[Any], Imported]:
+def relevant(*conditions: str, constraint: str = ". >= 0 and . <= 120", kind: str = "integer") -> tuple[list[Any], ImportedForm]:
     """The conditions that questions get, after one of yes or no, one of several options, one of a list, and a number."""
     rows: list[Sequence[str | None]] = [
         HEAD,
@@ -206,7 +206,7 @@ def test_a_condition_that_cannot_be_said_asks_everybody_and_leaves_no_trace_in_n
     said, found = relevant(condition, f"${{age}} > 5 and {condition}")
     assert said == [None, None]
     assert [one["required"] for one in found.document["questions"][4:]] == ["false", "false"]
-    assert all("its condition is not one of earlier answers" in verdicts(found)[f"q{place}"][1] for place in (0, 1))
+    assert all("its condition is not about earlier answers" in verdicts(found)[f"q{place}"][1] for place in (0, 1))
     assert "bins" not in found.document["questions"][3]
 
 
@@ -304,7 +304,7 @@ def test_the_command_writes_a_file_and_a_report(tmp_path: Path) -> None:
     form, out = tmp_path / "form.xlsx", tmp_path / "survey.yaml"
     form.write_bytes(workbook())
     done = CliRunner().invoke(main, ["import", str(form), "-o", str(out)])
-    assert (done.exit_code, "refused  why: there is no free text" in done.output) == (0, True)
+    assert (done.exit_code, "refused  why: free text is not possible" in done.output) == (0, True)
     assert Survey.from_file(out) == Survey.from_text(EXPECTED)
     assert "must be a new file" in CliRunner().invoke(main, ["import", str(form), "-o", str(out)]).output
 

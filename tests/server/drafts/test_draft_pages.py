@@ -477,7 +477,7 @@ def test_an_xlsform_becomes_a_draft_with_a_report(ada: FlaskClient, store: Store
     (draft,) = store.drafts.listed("ada")
     assert draft.beginning == to_yaml(read_xlsform(workbook()).document)
     assert f'href="/manage/drafts/{draft.id}"' in page.text
-    assert re.search(r"<code[^>]*>why</code></dt><dd>there is no free text", page.text)
+    assert re.search(r"<code[^>]*>why</code></dt><dd>free text is not possible", page.text)
     bombs = with_part("xl/bomb.xml", " " * (9 << 20)), with_part(SHEET, entities(first='"aaaaaaaaaa"') + ROWS % "&e8;")
     for wrong in (workbook()[:3000], workbook([]), *bombs):
         reply = begin(ada, wrong, "form.xlsx")

@@ -116,12 +116,12 @@ def test_no_id_and_no_record_that_waits_is_in_an_export(store: Store, tmp_path: 
 def test_what_cannot_be_exported_is_told_in_one_line(db: Path, store: Store, tmp_path: Path) -> None:
     assert "no survey with this id is published here" in run(server, "export", "none", "--parquet", tmp_path / "out", "--db", db, code=1)
     (tmp_path / "there").mkdir()
-    assert "is there already" in run(server, "export", "coins", "--parquet", tmp_path / "there", "--db", db, code=1)
+    assert "must be a new folder: it exists already" in run(server, "export", "coins", "--parquet", tmp_path / "there", "--db", db, code=1)
     store.life.keep("coins", Settings(least=30_000))
     assert "estimates are shown from 30,000 records on" in run(server, "export", "coins", "--parquet", tmp_path / "out", "--db", db, code=1)
     assert not (tmp_path / "out").exists()
 
 
 def test_what_cannot_be_counted_is_told_in_one_line(tmp_path: Path) -> None:
-    assert "which has a manifest.json" in run(sdk, "tally", tmp_path, code=1)
+    assert "with a manifest.json" in run(sdk, "tally", tmp_path, code=1)
     assert "must not be given together" in run(sdk, "tally", tmp_path, "--workers", "2", "--scheduler", "tcp://x:1", code=2)

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from distributed import Client, LocalCluster
 
-from deniable.bundle import Bundle, Counted
+from deniable.bundle import Bundle, CountedRecords
 from deniable.cli import main as sdk
 from deniable.estimate import share
 from deniable.simulate import simulate
@@ -92,7 +92,7 @@ def test_rows_are_counted_by_sql_and_their_bias_taken_out(
     people = simulate(CLINICS, SHARES, n=3000)
     with open("records.bin", "w+b") as records:
         records.write(people.reports)
-        bundle = Bundle(Counted(CLINICS, {Part("North"): people.n}, records))
+        bundle = Bundle(CountedRecords(CLINICS, {Part("North"): people.n}, records))
         for name in ("rows.parquet", "codebook.json"):
             with open(name, "wb") as file:
                 bundle.write(name, file)

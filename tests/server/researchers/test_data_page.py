@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from deniable import extras
-from deniable.bundle import FILES, LICENCES, PUBLISHABLE, about
+from deniable.bundle import FILES, LICENCES, PUBLISHABLE, approximate_sizes
 from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.part import Part
@@ -58,11 +58,11 @@ def test_the_page_has_every_file_of_the_bundle_and_each_can_be_had(ada: FlaskCli
 @pytest.mark.slow
 def test_files_are_as_long_as_the_page_says_within_a_tenth_and_packed_ones_at_most(ada: FlaskClient, sent: int, survey: Survey) -> None:
     page = ada.get(PAGE).text
-    for name, said in about(survey, sent).items():
+    for name, said in approximate_sizes(survey, sent).items():
         real = len(ada.get(f"{PAGE}/{name}").data)
         assert real <= said.size if said.at_most else abs(real - said.size) <= real / 10, (name, said, real)
         assert length(*said) in page
-    assert {name for name, said in about(survey, sent).items() if not said.at_most} == {"rows.csv", "rows.sav", "rows.dta"}
+    assert {name for name, said in approximate_sizes(survey, sent).items() if not said.at_most} == {"rows.csv", "rows.sav", "rows.dta"}
 
 
 def test_what_cannot_be_made_is_no_link_and_says_why(ada: FlaskClient, sent: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,48 +1,48 @@
-# Computes every figure of estimates.csv again, from rows.csv and codebook.csv alone.
+# Recomputes every figure of estimates.csv from rows.csv and codebook.csv alone.
 #
 #     Rscript --vanilla reproduce.R
 #
-# It needs R and no package, and writes reproduced.csv beside the other files. Then it compares each figure with estimates.csv, and ends with 1
-# where any of them differs in the first 6 digits. To see how a figure is made, read from `shares` and `mean_of` down.
+# It needs R and no package, and writes reproduced.csv beside the other files. Then it compares each figure with estimates.csv, and exits
+# with status 1 if any figure differs in the first 6 digits. To see how figures are computed, read from `shares` and `mean_of` on.
 #
-# A record shows an option if the coins say so: with chance theta the option that was chosen, with chance phi each other one. Of n records of
-# which a share f shows an option, the unbiased estimate of its share is (f - phi) / (theta - phi). A record of a number that goes through a
-# window shows one output; the mean of their scores is an unbiased estimate of the numbers' mean (see `window`).
+# A record reports the respondent's option with chance theta, and each other option with chance phi. If a share f of the records reports
+# an option, the unbiased estimate of its share is (f - phi) / (theta - phi). A record of a number with a window reports one output; the
+# mean of the outputs' scores is an unbiased estimate of the numbers' mean (see `window_of`).
 
 CONFIDENCE <- 0.95  # at least 0.75
 ALPHA <- 1 - CONFIDENCE
 Z <- -qnorm(ALPHA / 2)
-BY_HAND <- 2  # the mode of those who tossed real coins: they are in no other figure
+BY_HAND <- 2  # the mode of people who tossed real coins: their records have separate figures
 TIE <- 1e-10
 COLUMNS <- c("group", "by_hand", "figure", "question", "option", "n", "ones", "estimate", "std_error", "low", "high", "adjusted")
 
-bisected <- function(holds, inside, outside) {
+bisect <- function(condition, inside, outside) {
   for (i in 1:100) {
     middle <- (inside + outside) / 2
-    if (holds(middle)) inside <- middle else outside <- middle
+    if (condition(middle)) inside <- middle else outside <- middle
   }
   inside
 }
 
 xlogy <- function(x, y) ifelse(x == 0, 0, x * log(ifelse(y > 0, y, 1e-300)))
 
-# The limits of a rate that lies in [lowest, highest]: Feldman and Cousins, Phys. Rev. D 57 (1998), for a binomial count; for many records
-# the likelihood ratio, which has the same shape.
+# Limits of a rate within [lowest, highest]: Feldman and Cousins, Phys. Rev. D 57 (1998), for a binomial count; for many records, the
+# likelihood ratio, which has the same shape.
 
-# The rate up to which the log-likelihood is within `drop` of its value at `best`.
+# The largest rate whose log-likelihood is within `drop` of its value at `best`.
 drop_upper <- function(y, n, best, highest, drop) {
   fall <- function(rate) {
     own <- if (y > 0) y * log1p((rate - best) / best) else 0
     if (rate >= 1) return(if (y < n) Inf else -own)
     -own - (n - y) * log1p(-(rate - best) / (1 - best))
   }
-  if (fall(highest) <= drop) highest else bisected(function(rate) fall(rate) <= drop, best, highest)
+  if (fall(highest) <= drop) highest else bisect(function(rate) fall(rate) <= drop, best, highest)
 }
 
 # P(Y <= y) + P(Y >= other) for Y binomial (n, rate).
 tails <- function(y, other, n, rate) pbinom(y, n, rate) + pbinom(other - 1, n, rate, lower.tail = FALSE)
 
-# The largest rate whose p-value is above ALPHA: among pieces on which the counts that are no less surprising than y stay the same.
+# The largest rate whose p-value is above ALPHA. Searches intervals of the rate; in each, the same counts are at least as surprising as y.
 exact_upper <- function(y, n, lowest, highest) {
   best <- min(max(y / n, lowest), highest)
   if (best == highest) return(highest)
@@ -57,7 +57,7 @@ exact_upper <- function(y, n, lowest, highest) {
   for (i in (1 + sum(ends[-length(ends)] <= farthest)):1) {
     if (tails(y, others[i], n, ends[i]) > ALPHA) return(ends[i])
     if (tails(y, others[i], n, starts[i]) > ALPHA) {
-      return(bisected(function(rate) tails(y, others[i], n, rate) > ALPHA, starts[i], ends[i]))
+      return(bisect(function(rate) tails(y, others[i], n, rate) > ALPHA, starts[i], ends[i]))
     }
   }
   best
@@ -72,25 +72,25 @@ rate_limits <- function(y, n, lowest, highest) {
   c(if (mirrored == 1 - lowest) lowest else 1 - mirrored, upper(y, n, lowest, highest))
 }
 
-# Shares >= 0 that add to 1: of two or three options the nearest ones, and so of more that are all 4 standard errors above 0; else an
-# empirical Bayes estimate with a Dirichlet prior.
+# Shares >= 0 that add to 1: the nearest ones for two or three options, or if all are 4 standard errors above 0; otherwise an empirical
+# Bayes estimate with a Dirichlet prior.
 
-# The nodes and weights of Gauss-Legendre on [-1/2, 1/2], by the eigenvalues of a tridiagonal matrix (Golub and Welsch 1969).
+# Nodes and weights of Gauss-Legendre quadrature on [-1/2, 1/2], from the eigenvalues of a tridiagonal matrix (Golub and Welsch 1969).
 gauss <- local({
   i <- 1:47
   beside <- i / sqrt(4 * i^2 - 1)
   jacobi <- matrix(0, 48, 48)
   jacobi[cbind(i, i + 1)] <- beside
   jacobi[cbind(i + 1, i)] <- beside
-  found <- eigen(jacobi, symmetric = TRUE)
-  list(nodes = found$values / 2, weights = found$vectors[1, ]^2)
+  result <- eigen(jacobi, symmetric = TRUE)
+  list(nodes = result$values / 2, weights = result$vectors[1, ]^2)
 })
 
 nearest_shares <- function(point) {
   falling <- sort(point, decreasing = TRUE)
   lowered <- (cumsum(falling) - 1) / seq_along(point)
-  found <- pmax(point - tail(lowered[falling > lowered], 1), 0)
-  found / sum(found)
+  nearest <- pmax(point - tail(lowered[falling > lowered], 1), 0)
+  nearest / sum(nearest)
 }
 
 adjusted <- function(ones, n, phi, theta) {
@@ -103,33 +103,33 @@ adjusted <- function(ones, n, phi, theta) {
   variance <- spread / (n * (theta - phi)^2)
   if (all(estimate > 4 * sqrt(variance))) return(nearest)
   priors <- 0.5^(0:6)
-  found <- lapply(priors[length(estimate) * priors >= 1], function(a) posterior(estimate, variance, a))
-  evidence <- sapply(found, function(one) one$evidence)
+  fits <- lapply(priors[length(estimate) * priors >= 1], function(a) posterior(estimate, variance, a))
+  evidence <- sapply(fits, function(fit) fit$evidence)
   weights <- exp(evidence - max(evidence))
-  Reduce(`+`, Map(function(one, weight) one$means * weight, found, weights)) / sum(weights)
+  Reduce(`+`, Map(function(fit, weight) fit$means * weight, fits, weights)) / sum(weights)
 }
 
-# log P(estimates | a), but for a constant, and the shares' mean under Dirichlet(a), by the tilt that makes them add to 1.
+# log P(estimates | a) up to a constant, and the mean of the shares under Dirichlet(a), with the tilt that makes them add to 1.
 posterior <- function(estimate, variance, a) {
   k <- length(estimate)
   tilt <- 0
   low <- -Inf
   high <- Inf
   for (i in 1:200) {
-    one <- tilted(estimate, variance, a, tilt)
-    excess <- sum(one$means) - 1
+    fit <- tilted(estimate, variance, a, tilt)
+    excess <- sum(fit$means) - 1
     if (abs(excess) < 1e-9) break
     if (excess > 0) low <- tilt else high <- tilt
-    newton <- tilt + excess / sum(one$spread)
+    newton <- tilt + excess / sum(fit$spread)
     tilt <- if (newton > low && newton < high) newton else (low + high) / 2
   }
-  evidence <- sum(one$mass) + tilt - log(sum(one$spread)) / 2 - k * lgamma(a) + lgamma(k * a)
-  list(evidence = evidence, means = one$means / sum(one$means))
+  evidence <- sum(fit$mass) + tilt - log(sum(fit$spread)) / 2 - k * lgamma(a) + lgamma(k * a)
+  list(evidence = evidence, means = fit$means / sum(fit$means))
 }
 
 # Log mass, mean and variance of each density p^(a-1) exp(-(p - u)^2 / 2v - tilt p) over p > 0, by Gauss-Legendre in p^a.
 tilted <- function(estimate, variance, a, tilt) {
-  made <- mapply(function(u, v) {
+  moments <- mapply(function(u, v) {
     middle <- u - tilt * v
     start <- max(0, middle - 8 * sqrt(v))
     stop <- middle + sqrt(min(middle, 0)^2 + 64 * v)
@@ -144,10 +144,10 @@ tilted <- function(estimate, variance, a, tilt) {
     largest <- if (middle > 0) -tilt * (u + middle) / 2 else -u^2 / (2 * v)
     c(mass + largest, mean, sum(w * (p - mean)^2))
   }, estimate, variance)
-  list(mass = made[1, ], means = made[2, ], spread = made[3, ])
+  list(mass = moments[1, ], means = moments[2, ], spread = moments[3, ])
 }
 
-# n, ones, estimate, standard error, limits and adjusted share of each option of a question, a row each.
+# A row for each option of a question: n, ones, estimate, standard error, limits and adjusted share.
 shares <- function(ones, n, phi, theta) {
   if (n == 0) return(cbind(0, 0, matrix(NA, length(ones), 5)))
   rate <- ones / n
@@ -158,9 +158,9 @@ shares <- function(ones, n, phi, theta) {
   cbind(n, ones, (rate - phi) / gap, error, limits, adjusted(ones, n, phi, theta))
 }
 
-# The mean of scores, among those who answered: a sum of the estimated shares, whose covariance follows from the coins.
+# The mean score of the people who answered: a weighted sum of the estimated shares, whose covariance follows from the coins.
 
-# Of the k estimated shares times n: of the coins alone (sampling 0), or of people who are drawn, too (1).
+# The covariance of the k estimated shares times n: of the coins alone (sampling 0), or of sampling and coins (1).
 covariance <- function(p, sampling, channel) {
   k <- channel$k
   d <- channel$d
@@ -189,10 +189,10 @@ normal_p <- function(x, top, value) {
   pnorm(-down) + pnorm(-up)
 }
 
-# How many standard errors the limits of a mean of n records are away: as Student's t says, and sqrt(n / (n - 1)) times as many.
+# The distance of a mean's limits in standard errors, for n records: Student's t times sqrt(n / (n - 1)).
 reach <- function(n) -qt(ALPHA / 2, max(n - 1, 1)) / sqrt(max(1 - 1 / n, 0.5))
 
-# Limits of a mean of n records in [lowest, highest]: as Feldman and Cousins for a normal error, as many times wider as `reach` says.
+# Limits of a mean of n records in [lowest, highest]: Feldman and Cousins for a normal error, widened by `reach`.
 normal_limits <- function(value, error, n, lowest, highest) {
   error <- error * reach(n) / Z
   start <- max(lowest, min(value, highest) - 40 * error)
@@ -204,13 +204,13 @@ normal_limits <- function(value, error, n, lowest, highest) {
   outer <- c(max(x - half, 0), min(x + half, top))
   if (x < 2 * Z || x > top - 2 * Z) {
     for (i in 1:2) if (normal_p(x, top, outer[i]) <= ALPHA) {
-      outer[i] <- bisected(function(v) normal_p(x, top, v) > ALPHA, best, outer[i])
+      outer[i] <- bisect(function(v) normal_p(x, top, v) > ALPHA, best, outer[i])
     }
   }
   c(max(start + error * outer[1], lowest), if (outer[2] >= top) stop else min(start + error * outer[2], highest))
 }
 
-# E. Fieller, J. R. Stat. Soc. B 16 (1954), within the ends of the scale.
+# Fieller's limits (J. R. Stat. Soc. B 16, 1954) within the ends of the scale.
 ratio_limits <- function(over, under, c0, ends, n) {
   best <- min(max(over / under, ends[1]), ends[2])
   spread <- function(x) c0[1, 1] - 2 * x * c0[1, 2] + x * x * c0[2, 2]
@@ -225,7 +225,7 @@ ratio_limits <- function(over, under, c0, ends, n) {
   c(if (best > ends[1]) max(ends[1], roots[roots < best]) else ends[1], if (best < ends[2]) min(ends[2], roots[roots > best]) else ends[2])
 }
 
-# n, no count, mean, standard error and limits; n and nothing where the records do not tell.
+# n, no count, mean, standard error and limits; only n if the records do not suffice.
 mean_of <- function(scores, ones, n, records, channel) {
   none <- c(records, rep(NA, 6))
   if (n == 0) return(none)
@@ -247,7 +247,7 @@ mean_of <- function(scores, ones, n, records, channel) {
   ratio(parts, c0, ends, n, none)
 }
 
-# The same of a ratio of two means with this covariance; `none` where the records do not tell.
+# The same for a ratio of two means with the covariance c0; `none` if the records do not suffice.
 ratio <- function(parts, c0, ends, n, none) {
   if (parts[2] <= 0) return(none)
   limits <- ratio_limits(parts[1], parts[2], c0, ends, n)
@@ -256,9 +256,8 @@ ratio <- function(parts, c0, ends, n, none) {
   c(n, NA, value, sqrt(c0[1, 1] - 2 * value * c0[1, 2] + value^2 * c0[2, 2]) / parts[2], limits, NA)
 }
 
-# A number that goes through a window: the share of "no answer", where that can be given, and the mean among those who answered. The score of
-# each output is so chosen that its mean is that of the numbers; "no answer" has an output of its own, which chance alone shows `width`
-# times as often as another one.
+# A number with a window: the share of "no answer", if a respondent can give none, and the mean of the people who answered. The outputs'
+# scores have the same mean as the numbers. "No answer" has a separate output, which by chance alone is `width` times as likely as another.
 window_of <- function(scores, ones, n, records, sizes, theta) {
   width <- sizes[1]
   ends <- sizes[2:3]
@@ -266,52 +265,52 @@ window_of <- function(scores, ones, n, records, sizes, theta) {
   apart <- sum(!answered)
   size <- length(scores)
   phi <- width * (1 - theta) / (if (apart) size - 1 else size - width)
-  shown <- if (apart) shares(ones[size], n, phi, theta)
-  if (apart && n > 0) shown[1, 7] <- min(1, max(0, shown[1, 3]))
+  share <- if (apart) shares(ones[size], n, phi, theta)
+  if (apart && n > 0) share[1, 7] <- min(1, max(0, share[1, 3]))
   none <- c(records, rep(NA, 6))
-  if (n == 0) return(list(shown = shown, mean = none))
-  rates <- (ones + 1 / size) / (n + 1)  # as if one more record had come, any output alike
+  if (n == 0) return(list(share = share, mean = none))
+  rates <- (ones + 1 / size) / (n + 1)  # as if there were one more record, with each output equally likely
   if (!apart) {
     value <- sum(ones * scores) / n
     error <- sqrt(sum(rates * (scores - sum(rates * scores))^2) / n)
-    return(list(shown = shown, mean = c(n, NA, value, error, normal_limits(value, error, n, ends[1], ends[2]), NA)))
+    return(list(share = share, mean = c(n, NA, value, error, normal_limits(value, error, n, ends[1], ends[2]), NA)))
   }
-  counts <- ifelse(answered, theta, theta - 1) / (theta - phi)  # how many people who answered a record stands for
+  counts <- ifelse(answered, theta, theta - 1) / (theta - phi)  # how many answering people a record counts for
   added <- rbind(mean(ends) * counts + ifelse(answered, scores - mean(ends), 0), counts)
   spread <- added - as.vector(added %*% rates)
   c0 <- (spread * rep(rates, each = 2)) %*% t(spread) / n
-  list(shown = shown, mean = ratio(as.vector(added %*% ones) / n, c0, ends, n, none))
+  list(share = share, mean = ratio(as.vector(added %*% ones) / n, c0, ends, n, none))
 }
 
 # The lines of some rows: the shares of every question, then the means.
 figures <- function(rows, items) {
-  made <- lapply(unique(items$question), function(question) {
+  lines <- lapply(unique(items$question), function(question) {
     part <- items[items$question == question, ]
     channel <- list(k = part$k[1], d = part$d[1], theta = part$threshold[1] / 2^32)
     channel$phi <- (channel$d - channel$theta) / (channel$k - 1)
     n <- sum(!is.na(rows[[part$variable[1]]]))
     ones <- mapply(function(name, code) sum(rows[[name]] == code, na.rm = TRUE), part$variable, part$code, USE.NAMES = FALSE)
     if (!is.na(part$window[1])) {
-      found <- window_of(part$score, ones, n, nrow(rows), c(part$window[1], part$low[1], part$high[1]), channel$theta)
-      shown <- if (!is.null(found$shown)) setNames(data.frame("share", question, "no answer", found$shown), COLUMNS[-(1:2)])
-      return(list(shown = shown, mean = setNames(data.frame("mean", question, "", t(found$mean)), COLUMNS[-(1:2)])))
+      window <- window_of(part$score, ones, n, nrow(rows), c(part$window[1], part$low[1], part$high[1]), channel$theta)
+      share <- if (!is.null(window$share)) setNames(data.frame("share", question, "no answer", window$share), COLUMNS[-(1:2)])
+      return(list(share = share, mean = setNames(data.frame("mean", question, "", t(window$mean)), COLUMNS[-(1:2)])))
     }
-    shown <- data.frame("share", question, part$option, shares(ones, n, channel$phi, channel$theta))
+    share <- data.frame("share", question, part$option, shares(ones, n, channel$phi, channel$theta))
     scored <- if (all(is.na(part$score))) NULL else data.frame("mean", question, "", t(mean_of(part$score, ones, n, nrow(rows), channel)))
-    list(shown = setNames(shown, COLUMNS[-(1:2)]), mean = if (!is.null(scored)) setNames(scored, COLUMNS[-(1:2)]))
+    list(share = setNames(share, COLUMNS[-(1:2)]), mean = if (!is.null(scored)) setNames(scored, COLUMNS[-(1:2)]))
   })
-  rbind(do.call(rbind, lapply(made, function(one) one$shown)), do.call(rbind, lapply(made, function(one) one$mean)))
+  rbind(do.call(rbind, lapply(lines, function(line) line$share)), do.call(rbind, lapply(lines, function(line) line$mean)))
 }
 
-# TRUE where two columns agree: texts in full, numbers in 6 digits.
-same <- function(told, own) {
-  if (is.character(own)) return(told == own)
-  number <- suppressWarnings(as.numeric(told))
-  ifelse(is.na(own), told == "", !is.na(number) & abs(number - own) <= 5e-7 * abs(own) + 1e-9)
+# TRUE if two columns agree: texts in full, numbers in 6 digits.
+same <- function(text, own) {
+  if (is.character(own)) return(text == own)
+  number <- suppressWarnings(as.numeric(text))
+  ifelse(is.na(own), text == "", !is.na(number) & abs(number - own) <= 5e-7 * abs(own) + 1e-9)
 }
 
-started <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
-folder <- if (length(started)) dirname(normalizePath(started)) else "."
+script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
+folder <- if (length(script)) dirname(normalizePath(script)) else "."
 read <- function(name, ...) {
   read.csv(file.path(folder, name), check.names = FALSE, encoding = "UTF-8", stringsAsFactors = FALSE, na.strings = character(), ...)
 }
@@ -323,26 +322,26 @@ for (name in c("code", "k", "d", "threshold", "score", "window", "low", "high"))
 groups <- options[is.na(options$k) & options$question == "group", ]
 items <- options[!is.na(options$k), ]
 
-found <- NULL
+lines <- NULL
 for (by_hand in if (any(rows$mode == BY_HAND)) 0:1 else 0) {
-  made <- rows[(rows$mode == BY_HAND) == (by_hand == 1), , drop = FALSE]
-  found <- rbind(found, cbind(group = "", by_hand = by_hand, figures(made, items)))
+  of_mode <- rows[(rows$mode == BY_HAND) == (by_hand == 1), , drop = FALSE]
+  lines <- rbind(lines, cbind(group = "", by_hand = by_hand, figures(of_mode, items)))
   for (i in seq_len(nrow(groups))) {
-    chosen <- made[which(made$group == groups$code[i]), , drop = FALSE]  # the group of some rows is withheld
-    found <- rbind(found, cbind(group = groups$option[i], by_hand = by_hand, figures(chosen, items)))
+    selection <- of_mode[which(of_mode$group == groups$code[i]), , drop = FALSE]  # the group of some rows is withheld
+    lines <- rbind(lines, cbind(group = groups$option[i], by_hand = by_hand, figures(selection, items)))
   }
 }
-write.csv(found, file.path(folder, "reproduced.csv"), row.names = FALSE, na = "", fileEncoding = "UTF-8")
-print(found, digits = 6, row.names = FALSE)
+write.csv(lines, file.path(folder, "reproduced.csv"), row.names = FALSE, na = "", fileEncoding = "UTF-8")
+print(lines, digits = 6, row.names = FALSE)
 
-told <- read("estimates.csv", colClasses = "character")
-if (nrow(told) != nrow(found)) {
-  cat(nrow(told), "lines in estimates.csv,", nrow(found), "computed\n")
+published <- read("estimates.csv", colClasses = "character")
+if (nrow(published) != nrow(lines)) {
+  cat(nrow(published), "lines in estimates.csv,", nrow(lines), "computed\n")
   quit(status = 1)
 }
 wrong <- unlist(lapply(COLUMNS, function(name) {
-  line <- which(!same(told[[name]], found[[name]]))
-  if (length(line)) paste0(found$figure[line], " of ", found$question[line], " ", found$option[line], ": ", name)
+  row <- which(!same(published[[name]], lines[[name]]))
+  if (length(row)) paste0(lines$figure[row], " of ", lines$question[row], " ", lines$option[row], ": ", name)
 }))
-if (length(wrong)) cat(wrong, sep = "\n") else cat("All", nrow(found), "lines are those of estimates.csv.\n")
+if (length(wrong)) cat(wrong, sep = "\n") else cat("All", nrow(lines), "lines agree with estimates.csv.\n")
 quit(status = as.integer(length(wrong) > 0))

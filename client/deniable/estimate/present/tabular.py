@@ -71,8 +71,10 @@ class Tabular(ABC):
     def to_excel(self, path: str | Path) -> None:
         """Writes a workbook to a file that ends in .xlsx: a sheet for each of `records`, numbers as numbers, and no text as a formula.
 
-        Needs the extra `deniable[tables]`, and raises MissingExtraError without it. Raises EstimateError for another ending, and for what
-        a workbook cannot hold: over a million rows, or a text of over 32,767 characters.
+        Raises:
+            EstimateError: The path has another ending, or a workbook cannot hold the result: over a million rows, or a text of over 32,767
+                characters.
+            OSError: The file cannot be written.
         """
         if Path(path).suffix.lower() != ".xlsx":
             raise EstimateError(f"path must end in .xlsx, got {str(path)!r}")
