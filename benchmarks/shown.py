@@ -1,9 +1,9 @@
-"""What is it worth that some pairs of answers cannot be, where a question is shown only after some to another, and do intervals hold?
+"""Precision gained from impossible pairs of answers, where a question is shown only after some answers to another.
 
-A quarter of the people say yes to a question, and are shown a second one with two options; 40 of 100 of them give the first, and so many do
-not answer as `skip` says. `plain` is the standard deviation of estimates from the table alone, `found` that without the impossible pairs'
-noise, `covers` how often its 95% interval holds the truth; new people and coins for each survey.
-Run: python benchmarks/shown.py [--surveys 2000]
+A quarter of the people say yes to a question, and are shown a second one with two options; 40 of 100 of them give the first, and `skip` is
+the share that does not answer. `plain` is the standard deviation of estimates from the table alone, `found` that without the noise of the
+impossible pairs, `covers` how often its 95% interval holds the truth. Each survey has new people and coins.
+Run: make bench NAME=shown ARGS="--surveys 2000"
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from benchmarks.atlas.cell import EXACT, Cell, Line, Outcome, Scene, interval, silent
+from benchmarks.atlas.cell import EXACT, Cell, Limits, Line, Outcome, Scene, interval, silent
 from benchmarks.atlas.grid import ALONE, apart, share, two
 from benchmarks.atlas.source import Floats, Reports, Source, whole
 
@@ -34,11 +34,8 @@ class _Design(Source):
         self.chances, self.shares, self.bits = matrix.T, shares, np.eye(len(matrix), dtype=np.int64)
 
 
-class _Row:
-    """Limits without remarks, such as that an estimate is below 0 by chance."""
-
-    def __init__(self, row: Any) -> None:
-        self.low, self.high = row.low, row.high
+def _limits(row: Any) -> Limits:
+    return Limits(row.low, row.high)
 
 
 def _forced(epsilon: float) -> Design:
@@ -54,7 +51,7 @@ def _forced_response(target: str, cell: Cell) -> Scene:
 
     def judge(one: Reports) -> Outcome:
         answers = np.repeat([1, 0], one.counts)
-        return interval(truth, lambda: _Row(collected(answers, design, target=target).rows[0]))
+        return interval(truth, lambda: _limits(collected(answers, design, target=target).rows[0]))
 
     return Scene([(source, cell.n)], judge, fixed)
 
@@ -72,7 +69,7 @@ def _categories(cell: Cell) -> Scene:
     source = _Design(np.asarray(design.matrix), p)
 
     def judge(one: Reports) -> Outcome:
-        return interval(float(p[2]), lambda: _Row(collected(np.repeat(_LABELS, one.counts), design).rows[2]))
+        return interval(float(p[2]), lambda: _limits(collected(np.repeat(_LABELS, one.counts), design).rows[2]))
 
     return Scene([(source, cell.n)], judge)
 
@@ -86,7 +83,7 @@ def _by_row(cell: Cell) -> Scene:
     def judge(one: Reports, other: Reports) -> Outcome:
         answers = np.concatenate([np.repeat([1, 0], part.counts) for part in (one, other)])
         rows = RowDesigns(*(np.repeat([getattr(design, q) for design in designs], [one.n, other.n]) for q in ("q0", "q1")))
-        return interval(share(cell), lambda: _Row(collected(answers, rows).rows[0]))
+        return interval(share(cell), lambda: _limits(collected(answers, rows).rows[0]))
 
     return Scene([(source, cell.n // 2) for source in sources], judge)
 
@@ -131,7 +128,7 @@ def _pair(cell: Cell) -> Scene:
     design, source = _two(cell, two(cell))
 
     def judge(one: Reports) -> Outcome:
-        return interval(float(two(cell)[0, 0]), lambda: _Row(collected_pair(*_answers(one, design)).rows[0]))
+        return interval(float(two(cell)[0, 0]), lambda: _limits(collected_pair(*_answers(one, design)).rows[0]))
 
     return Scene([(source, cell.n)], judge)
 

@@ -45,6 +45,13 @@ class Outcome(NamedTuple):
     width: float = math.nan
 
 
+class Limits(NamedTuple):
+    """Limits alone, without the remarks of a row, such as that an estimate is below 0 by chance."""
+
+    low: float | None
+    high: float | None
+
+
 class Scene(NamedTuple):
     """Where a cell's surveys come from, and what is said of one. fixed: the same people in each survey, whose own shares are the truth."""
 

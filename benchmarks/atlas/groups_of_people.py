@@ -12,7 +12,7 @@ from benchmarks.atlas.one_question import FIVE, YES_NO
 from benchmarks.atlas.source import Reports, Source, survey_of
 
 from deniable.estimate import Analysis, compare
-from deniable.estimate.tables import compare_changes, compare_groups, contrast
+from deniable.estimate.tables import compare_changes, compare_groups, contrast, difference_in_differences, homogeneity
 
 
 def _two(cell: Cell, alike: bool) -> tuple[list[Source], list[float]]:
@@ -102,6 +102,29 @@ def _changes(cell: Cell) -> Scene:
     return Scene(parts, judge)
 
 
+def _difference_in_differences(cell: Cell) -> Scene:
+    """Shares before and after in two groups, each of other people; the share grows more in the second."""
+    parts, (a, b, c, d) = _several(cell, (1.0, 1.5, 1.0, 2.0))
+
+    def judge(*samples: Reports) -> Outcome:
+        rows = [Analysis(one.source.survey, one.tally).results.rows[0] for one in samples]
+        return interval((d - c) - (b - a), lambda: difference_in_differences((rows[0], rows[1]), (rows[2], rows[3])))
+
+    return Scene(parts, judge)
+
+
+def _homogeneous(k: int, cell: Cell) -> Scene:
+    """Three groups that are alike: one of the first size, two of the second."""
+    question, shares = (YES_NO, np.array([share(cell), 1 - share(cell)])) if k == 2 else (FIVE, scale(cell))
+    source, (first, second) = Source(survey_of([question], cell.epsilon), shares), cell.sizes
+
+    def judge(*groups: Reports) -> Outcome:
+        tallies = {name: group.tally for name, group in zip("xyz", groups, strict=True)}
+        return silent(lambda: homogeneity(source.survey, tallies, "a"))
+
+    return Scene([(source, n) for n in (first, second, second)], judge)
+
+
 def lines() -> Iterator[Line]:
     """Every line of several groups."""
     two = ("compare", "difference", "Analysis.compare")
@@ -112,5 +135,8 @@ def lines() -> Iterator[Line]:
     yield Line("differences of four groups, all at once", ("compare_groups", "Analysis.compare_groups"), PAIRS, _four_groups, dear=4)
     yield Line("change between two waves", ("compare_waves", "Analysis.compare_waves"), PAIRS, _waves, dear=2)
     yield Line("one group less the mean of two", ("contrast",), PAIRS, _contrast, dear=4)
-    yield Line("trend over three waves", ("Analysis.trend",), PAIRS, _trend, dear=4)
+    yield Line("trend over three waves", ("trend", "Analysis.trend"), PAIRS, _trend, dear=4)
     yield Line("difference of two groups' changes", ("compare_changes",), PAIRS, _changes, dear=4)
+    yield Line("difference in differences", ("difference_in_differences",), PAIRS, _difference_in_differences, dear=4)
+    yield Line("test of three groups, two options", ("homogeneity",), PAIRS, partial(_homogeneous, 2), test=True, dear=2)
+    yield Line("test of three groups, five options", ("homogeneity",), PAIRS, partial(_homogeneous, 5), test=True, dear=5)
