@@ -125,7 +125,7 @@ class Surveys:
         for group, share in zip(self.groups, (100, 300, 600), strict=True):
             yes = self._rng.hypergeometric(share, 1000 - share, 300) / 300
             stratum = Source(self.survey, np.outer([yes, 1 - yes], [0.5, 0.5]))
-            tallies[group] = Reports(stratum, stratum.drawn(300, 1, self._rng, fixed=True)[0]).tally
+            tallies[group] = Reports(stratum, stratum.draw(300, 1, self._rng, fixed=True)[0]).tally
         sample = Sample(strata="group", population=dict.fromkeys(self.groups, 1000))
         return self._results(1 / 3, tallies, sample)
 
@@ -138,13 +138,13 @@ class Surveys:
     def _question(self) -> Found:
         """Of b half the population say yes, and of those who answer 30 of 100; of those who say yes to b 60 of 100 do to a, else 20."""
         people = Source(self.survey, np.array([[0.3 * 0.6, 0.7 * 0.2], [0.3 * 0.4, 0.7 * 0.8]]))  # rows: a, columns: b, yes first
-        drawn = np.concatenate([people.drawn(n, 1, self._rng, fixed=False) for n in self.case.sizes])
+        drawn = np.concatenate([people.draw(n, 1, self._rng, fixed=False) for n in self.case.sizes])
         tallies = {group: Reports(people, counts).tally for group, counts in zip(self.groups, drawn, strict=True)}
         return self._results(0.4, tallies, Sample(margins={"b": {"yes": 1, "no": 1}}))
 
     def _drawn(self) -> dict[str, Tally]:
         """Draws the reports of each clinic."""
-        counts: Counts = self.clinics.drawn(sum(self.case.sizes), 1, self._rng, fixed=False)[0]
+        counts: Counts = self.clinics.draw(sum(self.case.sizes), 1, self._rng, fixed=False)[0]
         return self.clinics.tallies(counts)
 
     def _results(self, truth: float, tallies: dict[str, Tally], sample: Sample) -> Found:

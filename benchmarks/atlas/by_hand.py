@@ -139,15 +139,15 @@ def _independent(cell: Cell) -> Scene:
 
 
 def lines() -> Iterator[Line]:
-    """Every line of reports collected by hand."""
+    """Yields every line of reports collected by hand."""
     large = tuple(cell for cell in ALONE if cell.n >= 200 and not cell.rare)
-    yield Line("by hand: share", ("collected",), ALONE, lambda cell: _forced_response("population", cell), EXACT, dear=2)
+    yield Line("by hand: share", ("collected",), ALONE, lambda cell: _forced_response("population", cell), EXACT, cost=2)
     yield Line(
-        "by hand: share of the respondents", ("collected",), ALONE, lambda cell: _forced_response("respondents", cell), EXACT, dear=4
+        "by hand: share of the respondents", ("collected",), ALONE, lambda cell: _forced_response("respondents", cell), EXACT, cost=4
     )
-    yield Line("by hand: share of one of three, any matrix", ("collected",), ALONE, _categories, dear=2)
-    yield Line("by hand: share, designs that vary by row", ("collected",), ALONE, _by_row, dear=4)
-    yield Line("by hand: mean", ("collected_mean",), ALONE, _mean, dear=2)
-    yield Line("by hand: pair of answers", ("collected_pair",), ALONE, _pair, dear=8)
-    yield Line("by hand: test of independence", ("independent_answers",), ALONE, _independent, test=True, dear=4)
+    yield Line("by hand: share of one of three, any matrix", ("collected",), ALONE, _categories, cost=2)
+    yield Line("by hand: share, designs that vary by row", ("collected",), ALONE, _by_row, cost=4)
+    yield Line("by hand: mean", ("collected_mean",), ALONE, _mean, cost=2)
+    yield Line("by hand: pair of answers", ("collected_pair",), ALONE, _pair, cost=8)
+    yield Line("by hand: test of independence", ("independent_answers",), ALONE, _independent, test=True, cost=4)
     yield Line("by hand: errors of shares, any matrix", ("category_shares",), large, _category_shares)

@@ -45,8 +45,8 @@ class Clinics(Source):
         """Returns the clinics of a cell."""
         return cls(cell.epsilon, cell.sizes, -3.0 if cell.rare else -1.0, apart=apart)
 
-    def drawn(self, n: int, surveys: int, rng: np.random.Generator, fixed: bool) -> Counts:
-        """The reports of all clinics side by side, shape (surveys, clinics x 4)."""
+    def draw(self, n: int, surveys: int, rng: np.random.Generator, fixed: bool) -> Counts:
+        """Draws the reports of all clinics side by side, shape (surveys, clinics x 4)."""
         rates = odds(self.middle + self.spread * rng.standard_normal((2, surveys, len(self.sizes))))
         one, other = rates if self._apart else (rates[0], rates[0])
         cells = np.stack([one * other, one * (1 - other), (1 - one) * other, (1 - one) * (1 - other)], axis=-1)
@@ -108,17 +108,17 @@ def _arms(cell: Cell) -> Scene:
 
 
 def lines() -> Iterator[Line]:
-    """Every line of a sample of clusters."""
+    """Yields every line of a sample of clusters."""
 
     def line(name: str, figure: Callable[[SampledReports], object], truth: Callable[[Clinics], float]) -> Line:
-        return Line(name, ("Sample", "Analysis.sampled_reports"), CELLS, partial(_figure, figure, truth), dear=3)
+        return Line(name, ("Sample", "Analysis.sampled_reports"), CELLS, partial(_figure, figure, truth), cost=3)
 
     yield line("clusters: share", lambda d: sampled.shares(d, d.survey.items[0], Interval())[0], lambda s: s.mean(1))
     yield line("clusters: mean", lambda d: sampled.mean(d, "a", [1.0, 0.0], Interval()), lambda s: s.mean(1))
     yield line("clusters: cell", lambda d: _cell(d), lambda s: s.mean(2))
     yield line("clusters: share among some", lambda d: _among(d), lambda s: s.mean(2) / s.mean(1))
-    yield Line("clusters: difference of two arms", ("Sample",), CELLS, _arms, dear=3)
-    yield Line("clusters: test of independence", ("Sample",), CELLS, _independent, test=True, dear=3)
+    yield Line("clusters: difference of two arms", ("Sample",), CELLS, _arms, cost=3)
+    yield Line("clusters: test of independence", ("Sample",), CELLS, _independent, test=True, cost=3)
 
 
 def _cell(drawn: SampledReports) -> object:

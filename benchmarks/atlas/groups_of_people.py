@@ -126,17 +126,17 @@ def _homogeneous(k: int, cell: Cell) -> Scene:
 
 
 def lines() -> Iterator[Line]:
-    """Every line of several groups."""
+    """Yields every line of several groups."""
     two = ("compare", "difference", "Analysis.compare")
     yield Line("difference of two groups that are alike", two, PAIRS, partial(_difference, True))
     yield Line("difference of two groups", two, PAIRS, partial(_difference, False))
     yield Line("test of two groups, two options", ("compare",), PAIRS, partial(_alike, 2), test=True)
-    yield Line("test of two groups, five options", ("compare",), PAIRS, partial(_alike, 5), test=True, dear=5)
-    yield Line("differences of four groups, all at once", ("compare_groups", "Analysis.compare_groups"), PAIRS, _four_groups, dear=4)
-    yield Line("change between two waves", ("compare_waves", "Analysis.compare_waves"), PAIRS, _waves, dear=2)
-    yield Line("one group less the mean of two", ("contrast",), PAIRS, _contrast, dear=4)
-    yield Line("trend over three waves", ("trend", "Analysis.trend"), PAIRS, _trend, dear=4)
-    yield Line("difference of two groups' changes", ("compare_changes",), PAIRS, _changes, dear=4)
-    yield Line("difference in differences", ("difference_in_differences",), PAIRS, _difference_in_differences, dear=4)
-    yield Line("test of three groups, two options", ("homogeneity",), PAIRS, partial(_homogeneous, 2), test=True, dear=2)
-    yield Line("test of three groups, five options", ("homogeneity",), PAIRS, partial(_homogeneous, 5), test=True, dear=5)
+    yield Line("test of two groups, five options", ("compare",), PAIRS, partial(_alike, 5), test=True, cost=5)
+    yield Line("differences of four groups, all at once", ("compare_groups", "Analysis.compare_groups"), PAIRS, _four_groups, cost=4)
+    yield Line("change between two waves", ("compare_waves", "Analysis.compare_waves"), PAIRS, _waves, cost=2)
+    yield Line("one group less the mean of two", ("contrast",), PAIRS, _contrast, cost=4)
+    yield Line("trend over three waves", ("trend", "Analysis.trend"), PAIRS, _trend, cost=4)
+    yield Line("difference of two groups' changes", ("compare_changes",), PAIRS, _changes, cost=4)
+    yield Line("difference in differences", ("difference_in_differences",), PAIRS, _difference_in_differences, cost=4)
+    yield Line("test of three groups, two options", ("homogeneity",), PAIRS, partial(_homogeneous, 2), test=True, cost=2)
+    yield Line("test of three groups, five options", ("homogeneity",), PAIRS, partial(_homogeneous, 5), test=True, cost=5)

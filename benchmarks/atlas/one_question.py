@@ -193,13 +193,13 @@ def _known_share(cell: Cell) -> Scene:
 
 
 def lines() -> Iterator[Line]:
-    """Every line of one question."""
+    """Yields every line of one question."""
     shares = ("share", "estimate", "share_rows", "Analysis.results")
     yield Line("share", shares, ALONE, _share, EXACT)
     yield Line("share, of the respondents", shares, ALONE, _of_respondents, EXACT)
-    yield Line("share, of the respondents, half of them asked", ("Analysis.results",), ALONE, _of_respondents_asked, dear=10)
-    yield Line("share of a level, of the respondents", ("estimate",), ALONE, _level_of_respondents, dear=2)
-    yield Line("shares of five options, all at once", ("estimate",), ALONE, _all_options, EXACT, dear=2)
+    yield Line("share, of the respondents, half of them asked", ("Analysis.results",), ALONE, _of_respondents_asked, cost=10)
+    yield Line("share of a level, of the respondents", ("estimate",), ALONE, _level_of_respondents, cost=2)
+    yield Line("shares of five options, all at once", ("estimate",), ALONE, _all_options, EXACT, cost=2)
     yield Line("mean of a scale", ("mean", "mean_rows", "Analysis.mean"), ALONE, _mean_of_scale)
     yield Line("mean of a scale, of the respondents", ("mean",), ALONE, _mean_of_respondents)
     yield Line("mean of a scale among those who answered", ("mean", "mean_rows"), ALONE, _mean_among_answered)

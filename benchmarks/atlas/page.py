@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchmarks.atlas.cell import APPROXIMATE, EXACT, REJECTS, Cell, Line, Measured
+from benchmarks.atlas.cell import APPROXIMATE, EXACT, REJECTS, Cell, Line, Result
 from benchmarks.atlas.grid import COMMON, RARE
 from benchmarks.atlas.lines import ELSEWHERE
 
@@ -45,7 +45,7 @@ draws 199 surveys instead of 999 for its p-value, to save time.
 """
 
 
-def written(lines: Sequence[Line], results: Mapping[str, Sequence[Measured]]) -> str:
+def render(lines: Sequence[Line], results: Mapping[str, Sequence[Result]]) -> str:
     """Returns the page; results: the cells of each figure, by its name."""
     measured = [(line, cells) for line in lines if (cells := results.get(line.figure))]
     missing = [line.figure for line in lines if not results.get(line.figure)]
@@ -55,7 +55,7 @@ def written(lines: Sequence[Line], results: Mapping[str, Sequence[Measured]]) ->
     return "\n".join([HEAD, *_summary(measured), *paragraphs, *(text for line, cells in measured for text in _section(line, cells))])
 
 
-def _summary(measured: Sequence[tuple[Line, Sequence[Measured]]]) -> Iterator[str]:
+def _summary(measured: Sequence[tuple[Line, Sequence[Result]]]) -> Iterator[str]:
     """Yields the rows of the summary: a figure, its cells, those that fail, the worst one."""
     yield "## All figures\n"
     yield "Misled: the percentage of the worst cell's surveys whose figure is wrong without a warning.\n"
@@ -76,7 +76,7 @@ def _summary(measured: Sequence[tuple[Line, Sequence[Measured]]]) -> Iterator[st
     yield ""
 
 
-def _drawn(cells: Sequence[Measured]) -> str:
+def _drawn(cells: Sequence[Result]) -> str:
     """Returns the number of surveys of a cell that was not enumerated."""
     return f"{most:,}" if (most := max(one.surveys for one in cells)) else "enumerated"
 
@@ -89,7 +89,7 @@ def _most(line: Line, cell: Cell) -> float:
     return REJECTS[1] if line.test else round(1 - line.claim_of(cell), 10)
 
 
-def _section(line: Line, cells: Sequence[Measured]) -> Iterator[str]:
+def _section(line: Line, cells: Sequence[Result]) -> Iterator[str]:
     """Yields the table of one figure: epsilon down, sizes across."""
     sizes = list(dict.fromkeys(one.cell.sizes for one in cells))
     by_cell = {one.cell: one for one in cells}
@@ -97,7 +97,7 @@ def _section(line: Line, cells: Sequence[Measured]) -> Iterator[str]:
     how = [f"{drawn[0]:,} surveys a cell"] if drawn else []
     how += ["enumerated"] if any(not one.surveys for one in cells) else []
     yield f"## {line.figure[0].upper()}{line.figure[1:]}\n"
-    yield f"`{'`, `'.join(line.of)}`. {'Rejects, %' if line.test else 'Covers, %'}; {' or '.join(how)}.\n"
+    yield f"`{'`, `'.join(line.names)}`. {'Rejects, %' if line.test else 'Covers, %'}; {' or '.join(how)}.\n"
     yield f"| answers | epsilon | {' | '.join(named(size) for size in sizes)} |\n|---|---|{'---|' * len(sizes)}"
     for rare in (True, False):
         for epsilon in dict.fromkeys(one.cell.epsilon for one in cells if one.cell.rare == rare):
@@ -107,7 +107,7 @@ def _section(line: Line, cells: Sequence[Measured]) -> Iterator[str]:
     yield ""
 
 
-def _text(line: Line, one: Measured) -> str:
+def _text(line: Line, one: Result) -> str:
     if math.isnan(one.holds):
         return "-"
     figure = 1 - one.holds if line.test else one.holds

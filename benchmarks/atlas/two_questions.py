@@ -150,21 +150,21 @@ def _shown(which: str, cell: Cell) -> Scene:
 
 
 def lines() -> Iterator[Line]:
-    """Every line of two questions or three."""
+    """Yields every line of two questions or three."""
     table = ("crosstab", "Analysis.crosstab")
     yield Line("cell of a table", table, ALONE, _cell)
     yield Line("cell of a table, of the respondents", table, ALONE, _cell_of_respondents)
     yield Line("several cells of a table", ("Crosstab.share", "Crosstab.share_of"), ALONE, _sum_of_cells)
-    yield Line("cell of three questions", ("joint",), ALONE[:], _three, dear=2)
+    yield Line("cell of three questions", ("joint",), ALONE[:], _three, cost=2)
     yield Line("share among some", ("conditional_share",), ALONE, _among)
     yield Line("odds ratio", ("odds_ratio",), ALONE, _odds)
     yield Line("phi", ("phi_coefficient",), ALONE, _phi)
-    yield Line("Cramér's V", ("cramers_v",), ALONE, _cramers_v, dear=2)
+    yield Line("Cramér's V", ("cramers_v",), ALONE, _cramers_v, cost=2)
     yield Line("correlation", ("correlation", "Analysis.correlation"), ALONE, _correlation)
-    yield Line("difference of two questions' shares", ("Analysis.between",), ALONE, _two_shares, dear=2)
-    yield Line("difference of two questions' means", ("Analysis.between_means",), ALONE, _two_means, dear=2)
-    yield Line("test of independence, 2 by 2", ("independence",), ALONE, partial(_independent, 2), test=True, dear=2)
-    yield Line("test of independence, 5 by 5", ("independence",), ALONE, partial(_independent, 5), test=True, dear=5)
-    yield Line("share of those shown a question", ("Analysis.among_shown",), ALONE, partial(_shown, "part"), dear=2)
-    yield Line("share among those shown a question", ("Analysis.among_shown",), ALONE, partial(_shown, "shares"), dear=2)
-    yield Line("share among those who answered it", ("Analysis.among_shown",), ALONE, partial(_shown, "answered"), dear=2)
+    yield Line("difference of two questions' shares", ("Analysis.between",), ALONE, _two_shares, cost=2)
+    yield Line("difference of two questions' means", ("Analysis.between_means",), ALONE, _two_means, cost=2)
+    yield Line("test of independence, 2 by 2", ("independence",), ALONE, partial(_independent, 2), test=True, cost=2)
+    yield Line("test of independence, 5 by 5", ("independence",), ALONE, partial(_independent, 5), test=True, cost=5)
+    yield Line("share of those shown a question", ("Analysis.among_shown",), ALONE, partial(_shown, "part"), cost=2)
+    yield Line("share among those shown a question", ("Analysis.among_shown",), ALONE, partial(_shown, "shares"), cost=2)
+    yield Line("share among those who answered it", ("Analysis.among_shown",), ALONE, partial(_shown, "answered"), cost=2)

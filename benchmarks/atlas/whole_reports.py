@@ -72,10 +72,10 @@ def _slope(formula: str, name: str, table: pd.DataFrame | None, bits: NDArray[np
 
 
 def lines() -> Iterator[Line]:
-    """Every line of whole reports."""
+    """Yields every line of whole reports."""
     for name, weights in (("", _TWO), (", very uneven weights", _UNEVEN)):
-        yield Line(f"weighted share{name}", ("weighted_shares",), ALONE, partial(_weighted, False, weights), dear=2)
-        yield Line(f"weighted mean{name}", ("weighted_mean",), ALONE, partial(_weighted, True, weights), dear=2)
+        yield Line(f"weighted share{name}", ("weighted_shares",), ALONE, partial(_weighted, False, weights), cost=2)
+        yield Line(f"weighted mean{name}", ("weighted_mean",), ALONE, partial(_weighted, True, weights), cost=2)
     models = ("regress", "Analysis.regress")
-    yield Line("logit slope of a public predictor", models, MODELS, _public_predictor, dear=3)
-    yield Line("logit slope of a perturbed predictor", models, MODELS, _perturbed_predictor, dear=3)
+    yield Line("logit slope of a public predictor", models, MODELS, _public_predictor, cost=3)
+    yield Line("logit slope of a perturbed predictor", models, MODELS, _perturbed_predictor, cost=3)

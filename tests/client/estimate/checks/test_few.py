@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.atlas.cell import Cell, measured
+from benchmarks.atlas.cell import Cell, measure
 from benchmarks.atlas.lines import lines
 
 from deniable.estimate import analyse, compare, crosstab, difference, estimate, joint, mean
@@ -45,11 +45,11 @@ def test_small_groups_and_rare_cells_are_covered_where_a_normal_error_is_not(
 ) -> None:
     """200 surveys: 95% is known to 1.5%. The control puts a normal error in the place of the exact limits."""
     cell = Cell(8.0 if len(sizes) > 1 else 4.0, sizes, rare=True)
-    assert measured(LINES[figure], cell, 200).holds >= 0.93 - 0.02
+    assert measure(LINES[figure], cell, 200).holds >= 0.93 - 0.02
     monkeypatch.setattr(crosstab_room, "ENOUGH", 0)
     side = differences._side
     monkeypatch.setattr(differences, "_side", lambda one: side(one)._replace(**wald(one)))
-    assert measured(LINES[figure], cell, 200).holds < normal_at_most
+    assert measure(LINES[figure], cell, 200).holds < normal_at_most
 
 
 def wald(one: Share) -> dict[str, float]:
@@ -59,10 +59,10 @@ def wald(one: Share) -> dict[str, float]:
 @pytest.mark.slow
 def test_the_test_of_a_sparse_table_alarms_as_often_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """60 surveys of 100 people at epsilon 4, 5 by 5 options, under the null: 5% is known to 2.8%. The control is chi-squared."""
-    line, cell = replace(LINES["test of independence, 5 by 5"], dear=1), Cell(4.0, (100,), rare=True)
-    assert 1 - measured(line, cell, 60).holds <= 0.05 + 0.06
+    line, cell = replace(LINES["test of independence, 5 by 5"], cost=1), Cell(4.0, (100,), rare=True)
+    assert 1 - measure(line, cell, 60).holds <= 0.05 + 0.06
     monkeypatch.setattr(bootstrap, "SMALL", 0.0)
-    assert 1 - measured(line, cell, 300).holds > 0.09
+    assert 1 - measure(line, cell, 300).holds > 0.09
 
 
 TWO = Survey.from_text("""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.atlas.cell import Cell, measured
+from benchmarks.atlas.cell import Cell, measure
 from benchmarks.atlas.lines import lines
 from scipy import stats
 
@@ -34,10 +34,10 @@ LINES = {line.figure: line for line in lines()}
 )
 def test_draws_and_rounding_are_in_the_intervals(figure: str, cell: Cell, coins_at_most: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """60 surveys, always the same ones: 95% is known to 3%. The control is an interval with the error of the coins alone."""
-    line = replace(LINES[figure], dear=1)
-    assert measured(line, cell, 60).holds >= 0.95 - 0.05
+    line = replace(LINES[figure], cost=1)
+    assert measure(line, cell, 60).holds >= 0.95 - 0.05
     monkeypatch.setattr(Interval, "sampling", lambda self, n: 0.0)
-    assert measured(line, cell, 60).holds < coins_at_most
+    assert measure(line, cell, 60).holds < coins_at_most
 
 
 def coverage(n: int, everybody: int, q0: float, q1: float, everybody_said: int) -> float:
