@@ -94,9 +94,9 @@ def _category_shares(cell: Cell) -> Scene:
     source = _Design(np.asarray(design.matrix), p)
 
     def judge(one: Reports) -> Outcome:
-        found, covariance = category_shares(one.counts, design.matrix)
+        estimates, covariance = category_shares(one.counts, design.matrix)
         half = 1.96 * math.sqrt(covariance[1, 1])
-        return Outcome(bool(abs(found[1] - p[1]) <= half), width=2 * half)
+        return Outcome(bool(abs(estimates[1] - p[1]) <= half), width=2 * half)
 
     return Scene([(source, cell.n)], judge)
 
@@ -120,7 +120,7 @@ def _two(cell: Cell, shares: Floats) -> tuple[Design, _Design]:
 
 
 def _answers(one: Reports, design: Design) -> list[tuple[Any, Design]]:
-    return [(np.repeat(said, one.counts), design) for said in ([1, 1, 0, 0], [1, 0, 1, 0])]
+    return [(np.repeat(reported, one.counts), design) for reported in ([1, 1, 0, 0], [1, 0, 1, 0])]
 
 
 def _pair(cell: Cell) -> Scene:

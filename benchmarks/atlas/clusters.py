@@ -121,9 +121,9 @@ def lines() -> Iterator[Line]:
     yield Line("clusters: test of independence", ("Sample",), CELLS, _independent, test=True, cost=3)
 
 
-def _cell(drawn: SampledReports) -> object:
-    return sampled.table(drawn, "a", "b", Interval()).share({"a": "yes", "b": "yes"})
+def _cell(reports: SampledReports) -> object:
+    return sampled.table(reports, "a", "b", Interval()).share({"a": "yes", "b": "yes"})
 
 
-def _among(drawn: SampledReports) -> object:
-    return conditional_share(sampled.table(drawn, "a", "b", Interval()), {"a": "yes"}, {"b": "yes"})
+def _among(reports: SampledReports) -> object:
+    return conditional_share(sampled.table(reports, "a", "b", Interval()), {"a": "yes"}, {"b": "yes"})

@@ -26,8 +26,8 @@ def _difference(alike: bool, cell: Cell) -> Scene:
     sources, shares = _two(cell, alike)
 
     def judge(one: Reports, other: Reports) -> Outcome:
-        found = compare(one.source.survey, one.tally, other.tally, "a")
-        return interval(shares[1] - shares[0], lambda: found.differences[0])
+        comparison = compare(one.source.survey, one.tally, other.tally, "a")
+        return interval(shares[1] - shares[0], lambda: comparison.differences[0])
 
     return Scene(list(zip(sources, cell.sizes, strict=True)), judge)
 
@@ -45,8 +45,8 @@ def _four_groups(cell: Cell) -> Scene:
     parts = [(source, reference), *[(source, n)] * 3]
 
     def judge(*groups: Reports) -> Outcome:
-        found = compare_groups(source.survey, {name: group.tally for name, group in zip("wxyz", groups, strict=True)}, "a")
-        return together((0.0, lambda row=row: row.difference) for row in found.rows if row.difference)  # type: ignore[misc]
+        comparison = compare_groups(source.survey, {name: group.tally for name, group in zip("wxyz", groups, strict=True)}, "a")
+        return together((0.0, lambda row=row: row.difference) for row in comparison.rows if row.difference)  # type: ignore[misc]
 
     return Scene(parts, judge)
 
@@ -56,8 +56,8 @@ def _waves(cell: Cell) -> Scene:
 
     def judge(one: Reports, other: Reports) -> Outcome:
         survey = one.source.survey
-        found = Analysis(survey, one.tally).compare_waves(Analysis(survey, other.tally))
-        return interval(shares[1] - shares[0], lambda: found.changes[0].difference)
+        comparison = Analysis(survey, one.tally).compare_waves(Analysis(survey, other.tally))
+        return interval(shares[1] - shares[0], lambda: comparison.changes[0].difference)
 
     return Scene(list(zip(sources, cell.sizes, strict=True)), judge)
 
@@ -66,7 +66,7 @@ def _several(cell: Cell, factors: tuple[float, ...]) -> tuple[list[tuple[Source,
     """Groups, of the two sizes in turn, whose shares of yes are so many times the cell's; and these shares."""
     survey, shares = survey_of([YES_NO], cell.epsilon), [factor * share(cell) for factor in factors]
     sources = [Source(survey, np.array([p, 1 - p])) for p in shares]
-    return [(source, cell.sizes[place % 2]) for place, source in enumerate(sources)], shares
+    return [(source, cell.sizes[index % 2]) for index, source in enumerate(sources)], shares
 
 
 def _contrast(cell: Cell) -> Scene:

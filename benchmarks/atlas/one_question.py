@@ -135,10 +135,10 @@ def _mean_of_number(target: str, cell: Cell) -> Scene:
 
 def _rounded(number: float, levels: Floats) -> Floats:
     """The chances of the levels that a number is rounded to."""
-    place = min(int(np.searchsorted(levels, number, side="right")) - 1, len(levels) - 2)
-    part = (number - levels[place]) / (levels[place + 1] - levels[place])
+    index = min(int(np.searchsorted(levels, number, side="right")) - 1, len(levels) - 2)
+    part = (number - levels[index]) / (levels[index + 1] - levels[index])
     chances = np.zeros(len(levels))
-    chances[place], chances[place + 1] = 1 - part, part
+    chances[index], chances[index + 1] = 1 - part, part
     return chances
 
 
@@ -147,8 +147,8 @@ def _median(cell: Cell) -> Scene:
     truth = int(np.flatnonzero(np.cumsum(scale(cell)) >= 0.5)[0])
 
     def judge(one: Reports) -> Outcome:
-        found = quantile(source.survey, one.tally, "a")
-        low, high = ("abcde".index(end) for end in (found.low, found.high))
+        median = quantile(source.survey, one.tally, "a")
+        low, high = ("abcde".index(end) for end in (median.low, median.high))
         return Outcome(low <= truth <= high, width=high - low + 1)  # a single option is some width
 
     return Scene([(source, cell.n)], judge)
@@ -160,10 +160,10 @@ def _median_of_bins(cell: Cell) -> Scene:
     truth = float(np.interp(0.5, np.concatenate([[0.0], np.cumsum(shares)]), np.arange(0, 120, 20)))
 
     def judge(one: Reports) -> Outcome:
-        found = quantile(source.survey, one.tally, "a")
-        if found.value_low is None or found.value_high is None:
+        median = quantile(source.survey, one.tally, "a")
+        if median.value_low is None or median.value_high is None:
             return Outcome(True, "refused")
-        return Outcome(found.value_low - 1e-9 <= truth <= found.value_high + 1e-9, width=found.value_high - found.value_low)
+        return Outcome(median.value_low - 1e-9 <= truth <= median.value_high + 1e-9, width=median.value_high - median.value_low)
 
     return Scene([(source, cell.n)], judge)
 

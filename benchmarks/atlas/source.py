@@ -31,8 +31,8 @@ class Source:
         """Takes the shares of all cells, one axis a question; or of kinds of people, with the chances of each cell in `kinds`."""
         self.survey = survey
         every = [reports(item.channel) for item in survey.items]
-        places = np.indices([len(bits) for bits, _ in every]).reshape(len(every), -1)
-        self.bits = np.hstack([bits[place][:, :-1] for (bits, _), place in zip(every, places, strict=True)])
+        indices = np.indices([len(bits) for bits, _ in every]).reshape(len(every), -1)
+        self.bits = np.hstack([bits[index][:, :-1] for (bits, _), index in zip(every, indices, strict=True)])
         cells = reduce(np.kron, [chances for _, chances in every])
         self.shares = np.asarray(shares, dtype=np.float64).ravel()
         self.chances = cells if kinds is None else kinds @ cells

@@ -133,8 +133,8 @@ def _three(cell: Cell) -> Scene:
 
 def _shown_to(cell: Cell) -> Floats:
     """Joint shares of a filter and a follow-up of two options that one in ten of those who are shown it does not answer."""
-    told = share(cell)
-    return np.array([[0.36 * told, 0.54 * told, 0.1 * told], [0.0, 0.0, 1 - told]])
+    yes = share(cell)
+    return np.array([[0.36 * yes, 0.54 * yes, 0.1 * yes], [0.0, 0.0, 1 - yes]])
 
 
 def _shown(which: str, cell: Cell) -> Scene:
@@ -143,8 +143,8 @@ def _shown(which: str, cell: Cell) -> Scene:
     truth = {"part": share(cell), "shares": 0.36, "answered": 0.4}[which]
 
     def figure(one: Reports) -> Estimate | None:
-        found = Analysis(source.survey, one.tally).among_shown("b")
-        return found.part if which == "part" else found.shares[0] if which == "shares" else found.answered[0]
+        figures = Analysis(source.survey, one.tally).among_shown("b")
+        return figures.part if which == "part" else figures.shares[0] if which == "shares" else figures.answered[0]
 
     return Scene([(source, cell.n)], lambda one: interval(truth, lambda: figure(one)))
 
