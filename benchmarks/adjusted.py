@@ -1,8 +1,8 @@
-"""How near to the truth the adjusted shares are, beside the unbiased ones and others that could be true.
+"""Errors of the adjusted shares, beside the unbiased ones, the nearest possible shares, and maximum likelihood (EM).
 
-Prints the mean over simulated surveys of 1e4 times the sum of squared errors against the respondents' true shares.
-Beside EM, which is maximum likelihood from whole reports, stands by how much ours is above it in the same surveys.
-Run: python benchmarks/adjusted.py [--runs 100] [--em-runs 10] [--truth zipf] [--k 64]
+Prints the mean over simulated surveys of 1e4 times the sum of squared errors against the respondents' true shares. The last column is how
+much `adjusted` is above EM in the same surveys. benchmarks/peers.py has always the same respondents, and other packages.
+Run: make bench NAME=adjusted ARGS="--runs 100 --em-runs 10 --truth zipf --k 64"
 """
 
 from __future__ import annotations
@@ -12,30 +12,19 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from benchmarks.peers import EPSILONS, N, em
 from numpy.typing import NDArray
 
 from deniable.device.randomize import randomize
 from deniable.estimate.moments.shrinkage import _nearest_on_simplex, adjusted
 from deniable.mechanism import Channel
 
-N = 10_000
-EPSILONS = (("0.5", 0.5), ("ln 3", math.log(3)), ("2", 2.0), ("4", 4.0))
 TRUTHS: dict[str, Callable[[int, np.random.Generator], NDArray[np.float64]]] = {
     "zipf": lambda k, rng: 1 / np.arange(1, k + 1),
     "zipf2": lambda k, rng: 1 / np.arange(1, k + 1) ** 2,
     "uniform": lambda k, rng: np.ones(k),
     "dirichlet": lambda k, rng: rng.dirichlet(np.full(k, 0.5)),
 }
-
-
-def em(bits: NDArray[np.bool_], channel: Channel, steps: int = 1000) -> NDArray[np.float64]:
-    """Maximum likelihood from whole reports by expectation maximisation, from equal shares."""
-    own, other = float(channel.theta) / channel.d, float(1 - channel.theta) / (channel.k - channel.d)
-    likelihood = np.where(bits, own, other)
-    shares = np.full(channel.k, 1 / channel.k)
-    for _ in range(steps):
-        shares = shares * ((1 / (likelihood @ shares)) @ likelihood) / len(bits)
-    return shares
 
 
 def errors(channel: Channel, truth: NDArray[np.float64], rng: np.random.Generator, with_em: bool) -> list[float]:
@@ -60,7 +49,7 @@ def main() -> None:
     rng = np.random.default_rng(20240601)
     print(f"{arguments.truth}, k = {arguments.k}, n = {N:,}: sum of squared errors x 1e4, mean of {arguments.runs} runs")
     print(f"{'epsilon':>8} {'d':>3} {'unbiased':>9} {'simplex':>9} {'adjusted':>9} {'(error)':>8} {'EM':>9} {'above EM':>16}")
-    for name, epsilon in EPSILONS:
+    for name, epsilon in EPSILONS.items():
         channel = Channel.for_epsilon(epsilon, arguments.k)
         truth = TRUTHS[arguments.truth]
         rows = [errors(channel, truth(arguments.k, rng), rng, run < arguments.em_runs) for run in range(arguments.runs)]

@@ -1,8 +1,8 @@
-"""How often do the intervals of the classic designs with several unknowns hold the truth?
+"""Coverage of the intervals of classic designs with several unknowns.
 
-Two groups, repeated Kuk and the extended crosswise test: exact, by summing over all outcomes. The others: simulated surveys, fixed seed.
-A line has the lowest coverage of a 95% interval over the true values tried, and where it was (of the test: the most frequent false alarm).
-Run: python benchmarks/classic_designs.py [--surveys 2000] [--sizes 20 50 100]
+Two groups, repeated Kuk and the extended crosswise test: exact, by summing over all outcomes. The others: simulated surveys, fixed seed. A
+line has the lowest coverage of a 95% interval over the true values tried, and these values (of the test: the most frequent false alarm).
+Run: make bench NAME=classic_designs ARGS="--surveys 2000 --sizes 20 50 100"
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How often the intervals of single shares hold the truth: the default for a population, and for the respondents themselves.
+"""Coverage of the intervals of single shares: the default for a population, and for the respondents.
 
-A cell is an n, a true share p, an epsilon and a k. Population: each simulated survey asks n new people. Respondents: round(n p) of the
-n hold the category in every survey, and p is what that gives. An interval depends on the count of set bits alone, so each is computed
-once; beside the simulated coverage is the exact one, summed over all counts.
-Run: python benchmarks/coverage.py [--simulations 20000] [--method score] [--worst]
+A cell is an n, a true share p, an epsilon and a k. Population: each simulated survey asks n new people. Respondents: round(n p) of the n
+hold the category in every survey, which defines the truth. An interval depends on the count of set bits alone, so each is computed once.
+The exact coverage, summed over all counts, is beside the simulated one.
+Run: make bench NAME=coverage ARGS="--simulations 20000 --method score --worst"
 """
 
 from __future__ import annotations

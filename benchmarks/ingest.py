@@ -1,9 +1,9 @@
-"""What a server takes: single durable posts beside the same posts that it only validates, and beside Datasette's API for inserts.
+"""Throughput of single durable posts, beside the same posts only validated, and beside Datasette's API for inserts.
 
-All servers run at once and are asked in turns, by one process that keeps CONNECTIONS requests under way. On a machine that others use, look
-at the CPU a request takes of the server: milliseconds of its process.
+All servers run at once and are asked in turns, by one process that keeps CONNECTIONS requests under way. On a busy machine, look at the
+processor time of the server for each request.
 
-python benchmarks/ingest.py [--seconds 3] [--rounds 5] [--datasette PYTHON] [--db URL] [--records 1] [--connections 32], where PYTHON has
+Run: make bench NAME=ingest ARGS="--seconds 3 --rounds 5 --datasette PYTHON --db URL --records 1 --connections 32", where PYTHON has
 datasette 1.0 or later, and URL is an empty database on PostgreSQL, to be asked in turns with a file of SQLite.
 """
 

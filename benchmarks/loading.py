@@ -1,8 +1,7 @@
-"""What a respondent waits for: from the link to the first question, with the one file, and with the modules that it is made of.
+"""Waiting time of a respondent, from the link to the first question: with the one file, and with its modules.
 
-make bench NAME=loading. Chromium loads both from this process, in turn, over networks that it slows down itself, as its own tools do. The
-page with the modules is that of before the one file: they are asked for all at once, each with its integrity in an import map. The
-button of the first page is pressed as soon as it is there.
+Run: make bench NAME=loading. Chromium loads both from this process, in turn, over networks that it slows down itself. The page with the
+modules requests them all at once, each with its integrity in an import map. The button of the first page is pressed as soon as it appears.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How often is the alarm of made-up reports false, and how often does it find them?
+"""False and true alarms of the test for made-up reports.
 
 Honest people: `independent` (one in five yes or the first option, the rest the last), `alike` (all the first option) and `split` (half of
-them the first everywhere, half the last everywhere: answers that go together as much as they can). Made-up reports take the place of
-independent people's: all the same bits, the first option everywhere or a pattern drawn anew for each survey. `shows from`: as many as
-the results say would show.
-New people and new coins for each survey. Run: python benchmarks/made_up.py [--surveys 400]
+them the first everywhere, half the last everywhere: the strongest association). Made-up reports replace those of independent people: all
+the same bits, the first option everywhere or a pattern drawn anew for each survey. `shows from`: the share from which the results promise
+detection. Each survey has new people and coins.
+Run: make bench NAME=made_up ARGS="--surveys 400"
 """
 
 from __future__ import annotations

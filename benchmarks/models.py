@@ -1,11 +1,11 @@
-"""How often the intervals of every model hold the truth, and how often its tests reject what is so: links, ordered outcomes, weights,
-clusters, people who did not answer, and questions asked of some.
+"""Coverage of the intervals of all regression models, and false alarms of their tests.
 
-For each coefficient and average marginal effect: truth, mean of the estimates and how far that can be off by the simulation, coverage of
-95% intervals; of each model the tests of a predictor that has no effect, and of the model as a whole.
-Run: python benchmarks/models.py [--runs 1000] [--n 4000] [--epsilon 2] [--scenario probit]
-With --bent: how often sandwich (and observed) errors hold where a model is right and where the truth bends, of each model the coefficient
-where they do so least; what they are to hold is the model that comes nearest to the truth, for these coins.
+Links, ordered outcomes, weights, clusters, people who did not answer, and questions asked of some. For each coefficient and average
+marginal effect: truth, mean of the estimates and its simulation error, coverage of 95% intervals. For each model: the tests of a predictor
+without effect, and of the model as a whole.
+Run: make bench NAME=models ARGS="--runs 1000 --n 4000 --epsilon 2 --scenario probit"
+With --bent: coverage by sandwich (and observed) errors where a model is right and where the truth is nonlinear, of each model's least
+covered coefficient. The target is the model nearest to the truth, for these coins.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The worst-case variance of one private report of a number in [0, 1]: the window, a grid of levels, and other mechanisms.
+"""Worst-case variance of one private report of a number in [0, 1]: the window, a grid of levels, and other mechanisms.
 
-Exact formulas, nothing is simulated. The mean of n reports has at most 1/n of this variance. Theirs are for [-1, 1], so divided by 4:
+Exact formulas, no simulation. The mean of n reports has at most 1/n of this variance. The others are for [-1, 1], so divided by 4:
 J. Duchi, M. Jordan and M. Wainwright, J. Am. Stat. Assoc. 113 (2018); N. Wang et al., "Collecting and analyzing multidimensional data with
-local differential privacy", ICDE 2019, section III. The optimum is that of a linear program over all mechanisms whose outputs, and whose
-numbers, lie on grids: about the least that is possible.
+local differential privacy", ICDE 2019, section III. The optimum is a linear program over all mechanisms whose outputs and numbers lie on
+grids: approximately the possible minimum.
 
-Run: python benchmarks/number_means.py; with --sizes, which windows the table in survey/types/window.py should name, in some minutes.
+Run: make bench NAME=number_means; with ARGS=--sizes, the windows for the table in survey/types/window.py, in some minutes.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Errors of estimated shares beside pure-ldp, multi-freq-ldpy, OpenDP and diffprivlib, on the same true answers.
 
 10,000 respondents hold k categories, always in the same numbers, so only coins are random. Every figure is a mean over runs of the sum of
-squared errors of the k shares, times 1e4. `unbiased` is compared with its exact variance; `adjusted` with maximum likelihood by expectation
-maximisation from the whole reports, which no package has (it is in this file), with the best estimate that a package makes of the same
-reports, and with the best that a package makes of reports of its own.
+squared errors of the k shares, times 1e4. `unbiased` is compared with its exact variance. `adjusted` is compared with maximum likelihood
+by expectation maximisation from the whole reports, which no package has (it is in this file), with the best estimate of a package from the
+same reports, and with the best from a package's own reports.
 
-The packages are in an environment of their own, see peers-requirements.txt. Run: make bench NAME=peers, or
-python benchmarks/peers.py --python PATH_OF_THEIR_PYTHON [--share-of-runs 1] [--truth zipf --truth uniform]
+The packages have a separate environment, see peers-requirements.txt.
+Run: make bench NAME=peers ARGS="--share-of-runs 1 --truth zipf --truth uniform"
 """
 
 from __future__ import annotations

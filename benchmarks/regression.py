@@ -1,8 +1,8 @@
-"""How often the intervals of a regression on perturbed answers cover the truth, beside a fit that ignores the noise.
+"""Coverage of a regression on perturbed answers, beside a fit that ignores the noise.
 
-For each coefficient: the truth; mean, spread, mean standard error and coverage of the private fit; mean and coverage of the naive
-fit, which takes the reported bits for answers; and the mean of the fit to the true answers, which no server can see.
-Run: python benchmarks/regression.py [--runs 1000] [--n 5000] [--epsilon 2] [--scenario binary] [--fair]
+For each coefficient: the truth; mean, spread, mean standard error and coverage of the private fit; mean and coverage of the naive fit,
+which takes the reported bits for answers; and the mean of the fit to the true answers, which no server can see.
+Run: make bench NAME=regression ARGS="--runs 1000 --n 5000 --epsilon 2 --scenario binary --fair"
 """
 
 from __future__ import annotations

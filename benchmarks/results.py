@@ -1,6 +1,6 @@
-"""What researchers' pages cost: the results of all, and all groups side by side, by records, groups and questions.
+"""Cost of researchers' pages: results and the comparison of groups, by records, groups and questions.
 
-make bench NAME=results. Each survey is filled through the store, and its pages are asked for in this process, by a researcher who is
+Run: make bench NAME=results. Each survey is filled through the store, and its pages are requested in this process, by a researcher who is
 logged in.
 """
 

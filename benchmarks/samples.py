@@ -1,11 +1,11 @@
-"""How often do 95% intervals hold the truth where people were not drawn one by one, by default and where the sample is said?
+"""Coverage of intervals where people were not drawn one by one: the default beside the interval of a described sample.
 
-Clinics: how common an answer is varies between clinics, whose log odds are normal about a middle with a standard deviation; the truth is
-the mean of all clinics there could be. Strata: 300 of 1,000 people of each of three parts of a finite population, whose own share is the
-truth. Weights: half of the clinics are in a region that is a fifth of the population, and answers otherwise; or the other question is one
-to which half of the population say yes, and 30 of 100 of those who answer. New clinics, people and coins for each survey; coins are the
-real ones' chances. `alone`: without a sample. Of a test, how often it is silent where there is nothing.
-Run: python benchmarks/samples.py [--surveys 2000]
+Clinics: the log odds of an answer are normal about a middle, with a standard deviation between clinics; the truth is the mean of all
+clinics. Strata: 300 of 1,000 people in each of three parts of a finite population, whose share is the truth. Weights: half of the clinics
+are in a region that is a fifth of the population, and answers differently; or half of the population say yes to the other question, and 30
+of 100 of those who answer. Each survey has new clinics, people and coins. `alone`: without a sample. Of a test: how often it is silent
+under the null. benchmarks/atlas/clusters.py measures samples of clusters in more cells, without the default beside them.
+Run: make bench NAME=samples ARGS="--surveys 2000"
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from benchmarks.atlas.clusters import Clinics, mean_rate
+from benchmarks.atlas.source import Counts, Reports, Source
 
 from deniable.estimate import analyse
 from deniable.estimate.limits.interval import Interval
@@ -24,11 +25,9 @@ from deniable.estimate.samples.sample import Sample
 from deniable.estimate.samples.sampled_reports import SampledReports, together
 from deniable.estimate.tables import conditional_share, independence, share_rows
 from deniable.estimate.tables.sampled import shares
-from deniable.survey import Survey
 from deniable.wire.tally import Tally
 
 LN3 = math.log(3)
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 
 Found = tuple[bool, bool, float]
 """Whether the default interval holds the truth, whether the sample's does, and how many times wider it is (nan of tests)."""
@@ -79,109 +78,78 @@ class Surveys:
     """Simulated surveys of one case."""
 
     def __init__(self, case: Case, seed: int) -> None:
-        self.case, self._rng = case, np.random.default_rng(seed)
-        self.groups = [f"Clinic {number}" for number in range(1, len(case.sizes) + 1)]
-        questions = [{"id": name, "text": "?", "type": "yes_no", "epsilon": case.epsilon} for name in ("a", "b")]
-        head = {"deniable": 1, "id": "s", "title": "T", "about": "A", "groups": self.groups, "accept_high_epsilon": True}
-        self.survey = Survey.from_dict({**head, "questions": questions})
-        channel = self.survey.items[0].channel
-        self._phi, self._theta = float(channel.phi), float(channel.theta)
-        by_kind: dict[str, Callable[[], Found]] = {
+        self.case, self._rng, self._half = case, np.random.default_rng(seed), len(case.sizes) // 2
+        middle = np.full(len(case.sizes), case.middle)
+        if case.figure == "weights":
+            middle[: self._half] += 1
+        self.clinics = Clinics(case.epsilon, case.sizes, middle, case.spread, apart=case.figure == "independence")
+        self.survey, self.groups = self.clinics.survey, self.clinics.names
+        by_figure: dict[str, Callable[[], Found]] = {
             "difference of two arms": self._arms,
             "independence": self._independence,
             "strata of known size": self._strata,
             "weights": self._weights,
             "weights by a question": self._question,
         }
-        self.once = by_kind.get(case.figure, self._clinics)
+        self.once = by_figure.get(case.figure, self._share_or_cell)
 
-    def _clinics(self) -> Found:
-        tallies = self._drawn(self._rates())
-        share, cell, clusters = _mean_of(self.case, 1), _mean_of(self.case, 2), Sample(clusters="group")
-        if self.case.figure == "share":  # the rows of the results, without all else that these have
+    def _share_or_cell(self) -> Found:
+        tallies, clusters = self._drawn(), Sample(clusters="group")
+        share, cell = (mean_rate(self.case.middle, self.case.spread, power) for power in (1, 2))
+        if self.case.figure == "share":  # the rows of the results alone, which is faster than all results
             item = self.survey.items[0]
             plain = share_rows(self.survey, together(tallies), [item], Interval())
             return _beside(share, plain[0], shares(SampledReports(self.survey, tallies, clusters), item, Interval())[0])
-        alone, drawn = analyse(self.survey, tallies), analyse(self.survey, tallies, sample=clusters)
-        tables = [one.crosstab("a", "b") for one in (alone, drawn)]
+        tables = [analyse(self.survey, tallies, sample=sample).crosstab("a", "b") for sample in (None, clusters)]
         if self.case.figure == "cell":
             return _beside(cell, *(table.share({"a": "yes", "b": "yes"}) for table in tables))
         return _beside(cell / share, *(conditional_share(table, {"a": "yes"}, {"b": "yes"}) for table in tables))
 
     def _arms(self) -> Found:
-        tallies, half = self._drawn(self._rates()), len(self.groups) // 2
-        found = []
+        tallies, differences = self._drawn(), []
+        arms = [{group: tallies[group] for group in part} for part in (self.groups[: self._half], self.groups[self._half :])]
         for sample in (None, Sample(clusters="group")):
-            sides = [{group: tallies[group] for group in part} for part in (self.groups[:half], self.groups[half:])]
-            first, second = (analyse(self.survey, side, sample=sample) for side in sides)
-            found.append(first.compare(second, "a").differences[0])
-        return _beside(0.0, *found)
+            first, second = (analyse(self.survey, arm, sample=sample) for arm in arms)
+            differences.append(first.compare(second, "a").differences[0])
+        return _beside(0.0, *differences)
 
     def _independence(self) -> Found:
-        tallies = self._drawn(self._rates(), self._rates())
+        tallies = self._drawn()
         samples = (None, Sample(clusters="group"))
         alone, drawn = (independence(analyse(self.survey, tallies, sample=one).crosstab("a", "b")).p_value for one in samples)
         return alone >= 0.05, drawn >= 0.05, math.nan
 
     def _strata(self) -> Found:
         """The three parts have 10, 30 and 60 yes of 100."""
-        yes = [self._rng.hypergeometric(share, 1000 - share, 300) for share in (100, 300, 600)]
-        tallies = {group: self._tally(300, count / 300, exact=True) for group, count in zip(self.groups, yes, strict=True)}
-        there = dict.fromkeys(self.groups, 1000)
-        drawn = analyse(self.survey, tallies, sample=Sample(strata="group", population=there))
-        return _beside(1 / 3, analyse(self.survey, tallies).results["a", "yes"], drawn.results["a", "yes"])
+        tallies = {}
+        for group, share in zip(self.groups, (100, 300, 600), strict=True):
+            yes = self._rng.hypergeometric(share, 1000 - share, 300) / 300
+            stratum = Source(self.survey, np.outer([yes, 1 - yes], [0.5, 0.5]))
+            tallies[group] = Reports(stratum, stratum.draw(300, 1, self._rng, fixed=True)[0]).tally
+        sample = Sample(strata="group", population=dict.fromkeys(self.groups, 1000))
+        return self._results(1 / 3, tallies, sample)
 
     def _weights(self) -> Found:
-        half = len(self.groups) // 2
-        region = {group: "small" if place < half else "large" for place, group in enumerate(self.groups)}
-        rates = self._rates()
-        rates[:half] = _odds(np.log(rates[:half] / (1 - rates[:half])) + 1)
-        tallies = self._drawn(rates)
+        region = {group: "small" if index < self._half else "large" for index, group in enumerate(self.groups)}
         sample = Sample(clusters="group", margins={"region": {"small": 0.2, "large": 0.8}}, attributes={"region": region})
-        there = Case("", 1.0, (), self.case.middle + 1, self.case.spread)
-        truth = 0.2 * _mean_of(there, 1) + 0.8 * _mean_of(self.case, 1)
-        return _beside(truth, *(analyse(self.survey, tallies, sample=one).results["a", "yes"] for one in (None, sample)))
+        small, large = (mean_rate(middle, self.case.spread, 1) for middle in (self.case.middle + 1, self.case.middle))
+        return self._results(0.2 * small + 0.8 * large, self._drawn(), sample)
 
     def _question(self) -> Found:
         """Of b half the population say yes, and of those who answer 30 of 100; of those who say yes to b 60 of 100 do to a, else 20."""
-        chances = self._phi + (self._theta - self._phi) * np.array([1.0, 0.0])
-        truth = {(0, 0): 0.3 * 0.6, (0, 1): 0.3 * 0.4, (1, 0): 0.7 * 0.2, (1, 1): 0.7 * 0.8}  # (b, a), 0 for yes
-        cells = np.zeros((2, 2))
-        for (b, a), share in truth.items():
-            cells += share * np.outer([chances[a], 1 - chances[a]], [chances[b], 1 - chances[b]])
-        tallies = {}
-        for group, n in zip(self.groups, self.case.sizes, strict=True):
-            both, only_a, only_b, _ = self._rng.multinomial(n, cells.ravel())
-            tallies[group] = Tally(n, np.array([[both + only_a, both], [both, both + only_b]]))
-        sample = Sample(margins={"b": {"yes": 1, "no": 1}})
-        return _beside(0.4, *(analyse(self.survey, tallies, sample=one).results["a", "yes"] for one in (None, sample)))
+        people = Source(self.survey, np.array([[0.3 * 0.6, 0.7 * 0.2], [0.3 * 0.4, 0.7 * 0.8]]))  # rows: a, columns: b, yes first
+        drawn = np.concatenate([people.draw(n, 1, self._rng, fixed=False) for n in self.case.sizes])
+        tallies = {group: Reports(people, counts).tally for group, counts in zip(self.groups, drawn, strict=True)}
+        return self._results(0.4, tallies, Sample(margins={"b": {"yes": 1, "no": 1}}))
 
-    def _rates(self) -> NDArray[np.float64]:
-        return _odds(self.case.middle + self.case.spread * self._rng.standard_normal(len(self.groups)))
+    def _drawn(self) -> dict[str, Tally]:
+        """Draws the reports of each clinic."""
+        counts: Counts = self.clinics.draw(sum(self.case.sizes), 1, self._rng, fixed=False)[0]
+        return self.clinics.tallies(counts)
 
-    def _drawn(self, a: NDArray[np.float64], b: NDArray[np.float64] | None = None) -> dict[str, Tally]:
-        """Each clinic's reports, whose people say yes to a and to b at its rates, independently; the same rates where b has none."""
-        rates = zip(self.groups, self.case.sizes, a, a if b is None else b, strict=True)
-        return {group: self._tally(n, one, other) for group, n, one, other in rates}
-
-    def _tally(self, n: int, a: float, b: float = 0.5, exact: bool = False) -> Tally:
-        """n reports. exact: so large a part of these very people says yes to a."""
-        first, second = (self._phi + (self._theta - self._phi) * share for share in (a, b))
-        ones = self._rng.binomial(n, first)
-        if exact:
-            yes = round(n * a)
-            ones = self._rng.binomial(yes, self._theta) + self._rng.binomial(n - yes, self._phi)
-        both = self._rng.binomial(ones, second)
-        return Tally(n, np.array([[ones, both], [both, both + self._rng.binomial(n - ones, second)]]))
-
-
-def _odds(logit: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(1 / (1 + np.exp(-logit)))
-
-
-def _mean_of(case: Case, power: int) -> float:
-    """The mean of a power of the clinics' rates, over all clinics there could be."""
-    return float(_odds(case.middle + case.spread * _NODES) ** power @ _WEIGHTS / _WEIGHTS.sum())
+    def _results(self, truth: float, tallies: dict[str, Tally], sample: Sample) -> Found:
+        """Compares the share of yes to a without and with a sample."""
+        return _beside(truth, *(analyse(self.survey, tallies, sample=one).results["a", "yes"] for one in (None, sample)))
 
 
 def _beside(truth: float, alone: object, drawn: object) -> Found:

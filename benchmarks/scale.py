@@ -1,8 +1,8 @@
-"""What a million reports cost when there are many: stored, exported, and counted by one process and by a cluster on this machine.
+"""Cost of many reports: stored, exported, and counted by one process and by a cluster on this machine.
 
-make bench NAME=scale, or python benchmarks/scale.py [--bits 20] [--millions 1 10]. Each step is a process of its own, so that its memory
-is its own, at its highest. Records are made up, all bits even; they come in submissions of about 2.5 MB, as the client's do, checked and
-durable. The lines below the table are computed from the largest sizes: what a billion would take.
+Run: make bench NAME=scale ARGS="--bits 20 --millions 1 10". Each step is a separate process, so that its peak memory can be measured.
+Records are made up, all bits even. They come in submissions of about 2.5 MB, as the client's do, checked and durable. The lines below the
+table are computed from the largest sizes: the cost of a billion.
 """
 
 from __future__ import annotations

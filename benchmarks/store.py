@@ -1,6 +1,6 @@
-"""What a store costs: single submissions beside large ones, a withdrawal at 2,048 bits, and a results page while submissions pour in.
+"""Cost of the store: single submissions beside large ones, a withdrawal at 2,048 bits, and a results page during submissions.
 
-make bench NAME=store, or python benchmarks/store.py NAME for one of the three: its function's name.
+Run: make bench NAME=store, with ARGS=NAME for one of the three: the name of its function.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from benchmarks.atlas.cell import EXACT, Cell, Line, Outcome, Scene, interval, silent
+from benchmarks.atlas.cell import EXACT, Cell, Limits, Line, Outcome, Scene, interval, silent
 from benchmarks.atlas.grid import ALONE, apart, share, two
 from benchmarks.atlas.source import Floats, Reports, Source, whole
 
@@ -34,11 +34,8 @@ class _Design(Source):
         self.chances, self.shares, self.bits = matrix.T, shares, np.eye(len(matrix), dtype=np.int64)
 
 
-class _Row:
-    """Limits without remarks, such as that an estimate is below 0 by chance."""
-
-    def __init__(self, row: Any) -> None:
-        self.low, self.high = row.low, row.high
+def _limits(row: Any) -> Limits:
+    return Limits(row.low, row.high)
 
 
 def _forced(epsilon: float) -> Design:
@@ -54,7 +51,7 @@ def _forced_response(target: str, cell: Cell) -> Scene:
 
     def judge(one: Reports) -> Outcome:
         answers = np.repeat([1, 0], one.counts)
-        return interval(truth, lambda: _Row(collected(answers, design, target=target).rows[0]))
+        return interval(truth, lambda: _limits(collected(answers, design, target=target).rows[0]))
 
     return Scene([(source, cell.n)], judge, fixed)
 
@@ -72,7 +69,7 @@ def _categories(cell: Cell) -> Scene:
     source = _Design(np.asarray(design.matrix), p)
 
     def judge(one: Reports) -> Outcome:
-        return interval(float(p[2]), lambda: _Row(collected(np.repeat(_LABELS, one.counts), design).rows[2]))
+        return interval(float(p[2]), lambda: _limits(collected(np.repeat(_LABELS, one.counts), design).rows[2]))
 
     return Scene([(source, cell.n)], judge)
 
@@ -86,7 +83,7 @@ def _by_row(cell: Cell) -> Scene:
     def judge(one: Reports, other: Reports) -> Outcome:
         answers = np.concatenate([np.repeat([1, 0], part.counts) for part in (one, other)])
         rows = RowDesigns(*(np.repeat([getattr(design, q) for design in designs], [one.n, other.n]) for q in ("q0", "q1")))
-        return interval(share(cell), lambda: _Row(collected(answers, rows).rows[0]))
+        return interval(share(cell), lambda: _limits(collected(answers, rows).rows[0]))
 
     return Scene([(source, cell.n // 2) for source in sources], judge)
 
@@ -97,9 +94,9 @@ def _category_shares(cell: Cell) -> Scene:
     source = _Design(np.asarray(design.matrix), p)
 
     def judge(one: Reports) -> Outcome:
-        found, covariance = category_shares(one.counts, design.matrix)
+        estimates, covariance = category_shares(one.counts, design.matrix)
         half = 1.96 * math.sqrt(covariance[1, 1])
-        return Outcome(bool(abs(found[1] - p[1]) <= half), width=2 * half)
+        return Outcome(bool(abs(estimates[1] - p[1]) <= half), width=2 * half)
 
     return Scene([(source, cell.n)], judge)
 
@@ -123,7 +120,7 @@ def _two(cell: Cell, shares: Floats) -> tuple[Design, _Design]:
 
 
 def _answers(one: Reports, design: Design) -> list[tuple[Any, Design]]:
-    return [(np.repeat(said, one.counts), design) for said in ([1, 1, 0, 0], [1, 0, 1, 0])]
+    return [(np.repeat(reported, one.counts), design) for reported in ([1, 1, 0, 0], [1, 0, 1, 0])]
 
 
 def _pair(cell: Cell) -> Scene:
@@ -131,7 +128,7 @@ def _pair(cell: Cell) -> Scene:
     design, source = _two(cell, two(cell))
 
     def judge(one: Reports) -> Outcome:
-        return interval(float(two(cell)[0, 0]), lambda: _Row(collected_pair(*_answers(one, design)).rows[0]))
+        return interval(float(two(cell)[0, 0]), lambda: _limits(collected_pair(*_answers(one, design)).rows[0]))
 
     return Scene([(source, cell.n)], judge)
 
@@ -142,15 +139,15 @@ def _independent(cell: Cell) -> Scene:
 
 
 def lines() -> Iterator[Line]:
-    """Every line of reports collected by hand."""
+    """Yields every line of reports collected by hand."""
     large = tuple(cell for cell in ALONE if cell.n >= 200 and not cell.rare)
-    yield Line("by hand: share", ("collected",), ALONE, lambda cell: _forced_response("population", cell), EXACT, dear=2)
+    yield Line("by hand: share", ("collected",), ALONE, lambda cell: _forced_response("population", cell), EXACT, cost=2)
     yield Line(
-        "by hand: share of the respondents", ("collected",), ALONE, lambda cell: _forced_response("respondents", cell), EXACT, dear=4
+        "by hand: share of the respondents", ("collected",), ALONE, lambda cell: _forced_response("respondents", cell), EXACT, cost=4
     )
-    yield Line("by hand: share of one of three, any matrix", ("collected",), ALONE, _categories, dear=2)
-    yield Line("by hand: share, designs that vary by row", ("collected",), ALONE, _by_row, dear=4)
-    yield Line("by hand: mean", ("collected_mean",), ALONE, _mean, dear=2)
-    yield Line("by hand: pair of answers", ("collected_pair",), ALONE, _pair, dear=8)
-    yield Line("by hand: test of independence", ("independent_answers",), ALONE, _independent, test=True, dear=4)
+    yield Line("by hand: share of one of three, any matrix", ("collected",), ALONE, _categories, cost=2)
+    yield Line("by hand: share, designs that vary by row", ("collected",), ALONE, _by_row, cost=4)
+    yield Line("by hand: mean", ("collected_mean",), ALONE, _mean, cost=2)
+    yield Line("by hand: pair of answers", ("collected_pair",), ALONE, _pair, cost=8)
+    yield Line("by hand: test of independence", ("independent_answers",), ALONE, _independent, test=True, cost=4)
     yield Line("by hand: errors of shares, any matrix", ("category_shares",), large, _category_shares)

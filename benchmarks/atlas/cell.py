@@ -1,4 +1,4 @@
-"""What is asked of a cell, how it is measured, and when it fails."""
+"""Measurement of one cell of the atlas, and the bounds beyond which it fails."""
 
 from __future__ import annotations
 
@@ -26,7 +26,13 @@ _SAME = 1e-9  # of a limit and a truth that are one number
 
 @dataclass(frozen=True)
 class Cell:
-    """epsilon: of a question. sizes: reports of each group. rare: whether hardly anybody gives the answer."""
+    """One simulated setting of a figure.
+
+    Attributes:
+        epsilon: The epsilon of a question.
+        sizes: The number of reports of each group.
+        rare: Whether hardly anyone gives the answer.
+    """
 
     epsilon: float
     sizes: tuple[int, ...]
@@ -38,15 +44,34 @@ class Cell:
 
 
 class Outcome(NamedTuple):
-    """What one survey says. holds: the interval holds the truth, or the test is silent. said: "", "warned" or "refused"."""
+    """The outcome of one survey.
+
+    Attributes:
+        holds: Whether the interval holds the truth, or the test is silent.
+        remark: "", "warned" or "refused".
+        width: The width of the interval; nan for a test.
+    """
 
     holds: bool
-    said: str = ""
+    remark: str = ""
     width: float = math.nan
 
 
+class Limits(NamedTuple):
+    """Limits alone, without the remarks of a row, such as that an estimate is below 0 by chance."""
+
+    low: float | None
+    high: float | None
+
+
 class Scene(NamedTuple):
-    """Where a cell's surveys come from, and what is said of one. fixed: the same people in each survey, whose own shares are the truth."""
+    """The source of a cell's surveys, and the judgement of one.
+
+    Attributes:
+        parts: The sources, each with its number of reports.
+        judge: Returns the outcome of one survey, from the reports of each part.
+        fixed: Whether each survey has the same people, whose shares are the truth.
+    """
 
     parts: Sequence[tuple[Source, int]]
     judge: Callable[..., Outcome]
@@ -55,28 +80,42 @@ class Scene(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """A figure. of: the public names it stands for. claim: EXACT or APPROXIMATE; test: whether it is a test, whose claim is REJECTS.
+    """A figure, measured in several cells.
 
-    scene: of a cell. dear: how many times fewer surveys are drawn, since each takes long.
+    Attributes:
+        figure: Its name on the page.
+        names: The public names that it measures.
+        cells: Its cells.
+        scene: Returns the scene of a cell.
+        claim: EXACT or APPROXIMATE.
+        test: Whether it is a test, whose claim is REJECTS.
+        cost: The factor by which fewer surveys are drawn, since each takes long.
     """
 
     figure: str
-    of: tuple[str, ...]
+    names: tuple[str, ...]
     cells: tuple[Cell, ...]
     scene: Callable[[Cell], Scene]
     claim: float = APPROXIMATE
     test: bool = False
-    dear: int = 1
+    cost: int = 1
 
     def claim_of(self, cell: Cell) -> float:
-        """What is claimed of a cell: limits for large n are no exact ones."""
+        """Returns the claim in a cell: limits for large n are not exact."""
         return self.claim if max(cell.sizes) <= EXACT_UP_TO else APPROXIMATE
 
 
-class Measured(NamedTuple):
-    """Parts of the surveys of one cell. holds: of those that give a figure, nan where none does. misled: that are wrong and do not say so.
+class Result(NamedTuple):
+    """The result of one cell, as parts of its surveys.
 
-    warned, refused; flat: intervals of no width that do not say so. surveys: how many were drawn, 0 where all were enumerated.
+    Attributes:
+        cell: The cell.
+        holds: Surveys that hold the truth, among those with a figure; nan if none has one.
+        misled: Surveys that are wrong without a warning.
+        warned: Surveys with a warning.
+        refused: Surveys that refuse the figure.
+        flat: Surveys with an interval of no width, without a warning.
+        surveys: The number of surveys; 0 where all outcomes were enumerated.
     """
 
     cell: Cell
@@ -93,57 +132,57 @@ class Measured(NamedTuple):
         return math.sqrt(self.misled * (1 - self.misled) / self.surveys) if self.surveys else 0.0
 
     def fails(self, line: Line) -> bool:
-        """Whether more surveys mislead than the line claims, beyond what the simulation may err; or an interval has no width."""
+        """Returns whether more surveys mislead than claimed, beyond the error of the simulation, or an interval has no width."""
         most = REJECTS[1] if line.test else 1 - line.claim_of(self.cell)
         return self.misled > most + ERRORS * self.error + _SAME or self.flat > 0
 
     def is_careful(self, line: Line) -> bool:
-        """Whether a test rejects more seldom than it should: never wrong, but weak."""
+        """Returns whether a test rejects less often than it may: valid, but weak."""
         return line.test and self.misled < REJECTS[0] - ERRORS * self.error
 
 
-def measured(line: Line, cell: Cell, surveys: int, seed: int = 1) -> Measured:
-    """Enumerates all outcomes where they are not many more than `surveys`, else draws so many. Alike outcomes are judged once."""
-    scene, few = line.scene(cell), max(20, surveys // line.dear)
-    own = zlib.crc32(f"{line.figure} {cell}".encode())  # each cell has draws of its own, the same in every run
-    outcomes, weights, drawn = _outcomes(scene, few, np.random.default_rng([seed, own]))
-    found = [scene.judge(*(Reports(source, counts) for (source, _), counts in zip(scene.parts, one, strict=True))) for one in outcomes]
+def measure(line: Line, cell: Cell, surveys: int, seed: int = 1) -> Result:
+    """Measures a cell: enumerates all outcomes if they are few, else draws surveys. Equal outcomes are judged once."""
+    scene, number = line.scene(cell), max(20, surveys // line.cost)
+    own = zlib.crc32(f"{line.figure} {cell}".encode())  # separate draws for each cell, the same in every run
+    outcomes, weights, drawn = _outcomes(scene, number, np.random.default_rng([seed, own]))
+    results = [scene.judge(*(Reports(source, counts) for (source, _), counts in zip(scene.parts, one, strict=True))) for one in outcomes]
     weights = weights / weights.sum()
-    holds, width = np.array([one.holds for one in found]), np.array([one.width for one in found])
-    warned, refused = (np.array([one.said == word for one in found]) for word in ("warned", "refused"))
-    unsaid, given = ~(warned | refused), float(weights @ ~refused)
-    return Measured(
+    holds, width = np.array([one.holds for one in results]), np.array([one.width for one in results])
+    warned, refused = (np.array([one.remark == word for one in results]) for word in ("warned", "refused"))
+    silent_part, with_figure = ~(warned | refused), float(weights @ ~refused)
+    return Result(
         cell,
-        holds=float(weights @ (holds & ~refused)) / given if given > 0 else math.nan,
-        misled=float(weights @ (~holds & unsaid)),
+        holds=float(weights @ (holds & ~refused)) / with_figure if with_figure > 0 else math.nan,
+        misled=float(weights @ (~holds & silent_part)),
         warned=float(weights @ warned),
         refused=float(weights @ refused),
-        flat=float(weights @ (unsaid & (width <= 0))),
+        flat=float(weights @ (silent_part & (width <= 0))),
         surveys=drawn,
     )
 
 
 def _outcomes(scene: Scene, surveys: int, rng: np.random.Generator) -> tuple[list[tuple[Any, ...]], Floats, int]:
-    """Counts of each part's reports, their weights, and how many surveys were drawn."""
+    """Returns the counts of each part's reports, their weights, and the number of surveys drawn."""
     if all(len(source.bits) == 2 for source, _ in scene.parts):
         every = [source.of_one_bit(n, scene.fixed) for source, n in scene.parts]
         if math.prod(len(counts) for counts, _ in every) <= 2 * surveys:
             first = [[np.array([one, n - one]) for one in counts] for (counts, _), (_, n) in zip(every, scene.parts, strict=True)]
             return list(product(*first)), np.array([math.prod(some) for some in product(*(chances for _, chances in every))]), 0
-    parts = [source.drawn(n, surveys, rng, scene.fixed) for source, n in scene.parts]
+    parts = [source.draw(n, surveys, rng, scene.fixed) for source, n in scene.parts]
     distinct, times = np.unique(np.hstack(parts), axis=0, return_counts=True)
     ends = np.cumsum([part.shape[1] for part in parts])[:-1]
     return [tuple(np.split(row, ends)) for row in distinct], times.astype(np.float64), surveys
 
 
 def interval(truth: float, make: Callable[[], Any]) -> Outcome:
-    """Of an estimate with limits and perhaps a warning."""
+    """Judges an estimate with limits and perhaps a warning."""
     return together([(truth, make)])
 
 
 def together(figures: Iterable[tuple[float, Callable[[], Any]]]) -> Outcome:
-    """Of several estimates that must all hold; the narrowest width."""
-    holds, said, width = True, "", math.inf
+    """Judges several estimates that must all hold; the width is the narrowest."""
+    holds, remark, width = True, "", math.inf
     for truth, make in figures:
         try:
             one = make()
@@ -152,12 +191,12 @@ def together(figures: Iterable[tuple[float, Callable[[], Any]]]) -> Outcome:
         if one is None or one.low is None:
             return Outcome(True, "refused")
         holds &= bool(one.low - _SAME <= truth <= one.high + _SAME)
-        said, width = "warned" if getattr(one, "warning", "") else said, min(width, float(one.high - one.low))
-    return Outcome(holds, said, width)
+        remark, width = "warned" if getattr(one, "warning", "") else remark, min(width, float(one.high - one.low))
+    return Outcome(holds, remark, width)
 
 
 def silent(make: Callable[[], Any]) -> Outcome:
-    """Of a test at 5%."""
+    """Judges a test at 5%."""
     try:
         one = make()
     except EstimateError:

@@ -30,34 +30,47 @@ CELLS = tuple(Cell(epsilon, sizes, rare) for rare in (True, False) for epsilon i
 
 
 class Clinics(Source):
-    """Clinics whose people say yes to both questions at the clinic's own rate, or to each at another one (`apart`)."""
+    """Clinics whose people say yes to both questions at the clinic's rate, or to each at another one (`apart`).
 
-    def __init__(self, cell: Cell, apart: bool = False) -> None:
-        self.names = [f"Clinic {number}" for number in range(1, len(cell.sizes) + 1)]
-        survey = survey_of([YES_NO, YES_NO], cell.epsilon, groups=self.names)
-        super().__init__(survey, np.full((2, 2), 0.25))
-        self.sizes, self.middle, self._apart = cell.sizes, -3.0 if cell.rare else -1.0, apart
+    middle: of the log odds, of all clinics or of each; spread: their standard deviation.
+    """
 
-    def drawn(self, n: int, surveys: int, rng: np.random.Generator, fixed: bool) -> Counts:
-        """The reports of all clinics side by side, shape (surveys, clinics x 4)."""
-        rates = _odds(self.middle + SPREAD * rng.standard_normal((2, surveys, len(self.sizes))))
+    def __init__(self, epsilon: float, sizes: tuple[int, ...], middle: float | Floats, spread: float = SPREAD, apart: bool = False) -> None:
+        self.names = [f"Clinic {number}" for number in range(1, len(sizes) + 1)]
+        super().__init__(survey_of([YES_NO, YES_NO], epsilon, groups=self.names), np.full((2, 2), 0.25))
+        self.sizes, self.middle, self.spread, self._apart = sizes, middle, spread, apart
+
+    @classmethod
+    def of(cls, cell: Cell, apart: bool = False) -> Clinics:
+        """Returns the clinics of a cell."""
+        return cls(cell.epsilon, cell.sizes, -3.0 if cell.rare else -1.0, apart=apart)
+
+    def draw(self, n: int, surveys: int, rng: np.random.Generator, fixed: bool) -> Counts:
+        """Draws the reports of all clinics side by side, shape (surveys, clinics x 4)."""
+        rates = odds(self.middle + self.spread * rng.standard_normal((2, surveys, len(self.sizes))))
         one, other = rates if self._apart else (rates[0], rates[0])
         cells = np.stack([one * other, one * (1 - other), (1 - one) * other, (1 - one) * (1 - other)], axis=-1)
         chances = cells @ self.chances
         return np.asarray(rng.multinomial(np.array(self.sizes), chances / chances.sum(axis=-1, keepdims=True)).reshape(surveys, -1))
 
     def mean(self, power: int) -> float:
-        """Of a power of the clinics' rates, over all there could be."""
-        return float(_odds(self.middle + SPREAD * _NODES) ** power @ _WEIGHTS / _WEIGHTS.sum())
+        """Returns the mean of a power of the clinics' rates, over all possible clinics."""
+        return mean_rate(float(self.middle), self.spread, power)
 
-    def tallies(self, counts: Counts) -> Mapping[str, Tally]:
-        """Of each clinic."""
-        every = zip(self.names, counts.reshape(len(self.names), -1), strict=True)
-        return {name: Reports(self, one).tally for name, one in every}
+    def tallies(self, counts: Counts) -> dict[str, Tally]:
+        """Returns the tally of each clinic."""
+        rows = zip(self.names, counts.reshape(len(self.names), -1), strict=True)
+        return {name: Reports(self, row).tally for name, row in rows}
 
 
-def _odds(logit: Floats) -> Floats:
+def odds(logit: Floats) -> Floats:
+    """Returns the rates with these log odds."""
     return np.asarray(1 / (1 + np.exp(-logit)))
+
+
+def mean_rate(middle: float, spread: float, power: int) -> float:
+    """Returns the mean of a power of rates whose log odds are normal."""
+    return float(odds(middle + spread * _NODES) ** power @ _WEIGHTS / _WEIGHTS.sum())
 
 
 def _drawn(source: Clinics, tallies: Mapping[str, Tally]) -> SampledReports:
@@ -65,7 +78,7 @@ def _drawn(source: Clinics, tallies: Mapping[str, Tally]) -> SampledReports:
 
 
 def _figure(figure: Callable[[SampledReports], object], truth: Callable[[Clinics], float], cell: Cell) -> Scene:
-    source = Clinics(cell)
+    source = Clinics.of(cell)
 
     def judge(one: Reports) -> Outcome:
         return interval(truth(source), lambda: figure(_drawn(source, source.tallies(one.counts))))
@@ -74,7 +87,7 @@ def _figure(figure: Callable[[SampledReports], object], truth: Callable[[Clinics
 
 
 def _independent(cell: Cell) -> Scene:
-    source = Clinics(cell, apart=True)
+    source = Clinics.of(cell, apart=True)
 
     def judge(one: Reports) -> Outcome:
         return silent(lambda: independence(sampled.table(_drawn(source, source.tallies(one.counts)), "a", "b", Interval())))
@@ -84,7 +97,7 @@ def _independent(cell: Cell) -> Scene:
 
 def _arms(cell: Cell) -> Scene:
     """Every second clinic against the others."""
-    source = Clinics(cell)
+    source = Clinics.of(cell)
 
     def judge(one: Reports) -> Outcome:
         tallies = source.tallies(one.counts)
@@ -95,22 +108,22 @@ def _arms(cell: Cell) -> Scene:
 
 
 def lines() -> Iterator[Line]:
-    """Every line of a sample of clusters."""
+    """Yields every line of a sample of clusters."""
 
     def line(name: str, figure: Callable[[SampledReports], object], truth: Callable[[Clinics], float]) -> Line:
-        return Line(name, ("Sample", "Analysis.sampled_reports"), CELLS, partial(_figure, figure, truth), dear=3)
+        return Line(name, ("Sample", "Analysis.sampled_reports"), CELLS, partial(_figure, figure, truth), cost=3)
 
     yield line("clusters: share", lambda d: sampled.shares(d, d.survey.items[0], Interval())[0], lambda s: s.mean(1))
     yield line("clusters: mean", lambda d: sampled.mean(d, "a", [1.0, 0.0], Interval()), lambda s: s.mean(1))
     yield line("clusters: cell", lambda d: _cell(d), lambda s: s.mean(2))
     yield line("clusters: share among some", lambda d: _among(d), lambda s: s.mean(2) / s.mean(1))
-    yield Line("clusters: difference of two arms", ("Sample",), CELLS, _arms, dear=3)
-    yield Line("clusters: test of independence", ("Sample",), CELLS, _independent, test=True, dear=3)
+    yield Line("clusters: difference of two arms", ("Sample",), CELLS, _arms, cost=3)
+    yield Line("clusters: test of independence", ("Sample",), CELLS, _independent, test=True, cost=3)
 
 
-def _cell(drawn: SampledReports) -> object:
-    return sampled.table(drawn, "a", "b", Interval()).share({"a": "yes", "b": "yes"})
+def _cell(reports: SampledReports) -> object:
+    return sampled.table(reports, "a", "b", Interval()).share({"a": "yes", "b": "yes"})
 
 
-def _among(drawn: SampledReports) -> object:
-    return conditional_share(sampled.table(drawn, "a", "b", Interval()), {"a": "yes"}, {"b": "yes"})
+def _among(reports: SampledReports) -> object:
+    return conditional_share(sampled.table(reports, "a", "b", Interval()), {"a": "yes"}, {"b": "yes"})

@@ -1,4 +1,4 @@
-"""The cells that lines share, and the answers that people give in them."""
+"""Cells that lines share, and the true shares of answers in them."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ PAIRS = tuple(Cell(epsilon, sizes, rare) for rare in (True, False) for epsilon i
 
 
 def share(cell: Cell) -> float:
-    """Of those who say yes."""
+    """Returns the share of yes."""
     return RARE if cell.rare else COMMON
 
 
 def scale(cell: Cell) -> Floats:
-    """Of five options in order; a rare one is the last, far from all others."""
+    """Returns the shares of five options in order; a rare one is the last, far from all others."""
     return np.array([0.95, 0.03, 0.0, 0.0, 0.02]) if cell.rare else np.array([0.1, 0.25, 0.3, 0.2, 0.15])
 
 
 def two(cell: Cell) -> Floats:
-    """Of two yes/no questions that have to do with each other, shape (2, 2)."""
+    """Returns the joint shares of two associated yes/no questions, shape (2, 2)."""
     return np.array([[0.02, 0.08], [0.08, 0.82]]) if cell.rare else np.array([[0.2, 0.1], [0.2, 0.5]])
 
 
 def apart(cell: Cell, k: int) -> Floats:
-    """Of two questions of k options that have nothing to do with each other, shape (k, k)."""
+    """Returns the joint shares of two independent questions of k options, shape (k, k)."""
     margin = {2: np.array([share(cell), 1 - share(cell)]), 3: np.array([0.9, 0.06, 0.04]) if cell.rare else np.array([0.3, 0.3, 0.4])}.get(
         k
     )

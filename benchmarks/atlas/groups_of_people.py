@@ -12,7 +12,7 @@ from benchmarks.atlas.one_question import FIVE, YES_NO
 from benchmarks.atlas.source import Reports, Source, survey_of
 
 from deniable.estimate import Analysis, compare
-from deniable.estimate.tables import compare_changes, compare_groups, contrast
+from deniable.estimate.tables import compare_changes, compare_groups, contrast, difference_in_differences, homogeneity
 
 
 def _two(cell: Cell, alike: bool) -> tuple[list[Source], list[float]]:
@@ -26,8 +26,8 @@ def _difference(alike: bool, cell: Cell) -> Scene:
     sources, shares = _two(cell, alike)
 
     def judge(one: Reports, other: Reports) -> Outcome:
-        found = compare(one.source.survey, one.tally, other.tally, "a")
-        return interval(shares[1] - shares[0], lambda: found.differences[0])
+        comparison = compare(one.source.survey, one.tally, other.tally, "a")
+        return interval(shares[1] - shares[0], lambda: comparison.differences[0])
 
     return Scene(list(zip(sources, cell.sizes, strict=True)), judge)
 
@@ -45,8 +45,8 @@ def _four_groups(cell: Cell) -> Scene:
     parts = [(source, reference), *[(source, n)] * 3]
 
     def judge(*groups: Reports) -> Outcome:
-        found = compare_groups(source.survey, {name: group.tally for name, group in zip("wxyz", groups, strict=True)}, "a")
-        return together((0.0, lambda row=row: row.difference) for row in found.rows if row.difference)  # type: ignore[misc]
+        comparison = compare_groups(source.survey, {name: group.tally for name, group in zip("wxyz", groups, strict=True)}, "a")
+        return together((0.0, lambda row=row: row.difference) for row in comparison.rows if row.difference)  # type: ignore[misc]
 
     return Scene(parts, judge)
 
@@ -56,8 +56,8 @@ def _waves(cell: Cell) -> Scene:
 
     def judge(one: Reports, other: Reports) -> Outcome:
         survey = one.source.survey
-        found = Analysis(survey, one.tally).compare_waves(Analysis(survey, other.tally))
-        return interval(shares[1] - shares[0], lambda: found.changes[0].difference)
+        comparison = Analysis(survey, one.tally).compare_waves(Analysis(survey, other.tally))
+        return interval(shares[1] - shares[0], lambda: comparison.changes[0].difference)
 
     return Scene(list(zip(sources, cell.sizes, strict=True)), judge)
 
@@ -66,7 +66,7 @@ def _several(cell: Cell, factors: tuple[float, ...]) -> tuple[list[tuple[Source,
     """Groups, of the two sizes in turn, whose shares of yes are so many times the cell's; and these shares."""
     survey, shares = survey_of([YES_NO], cell.epsilon), [factor * share(cell) for factor in factors]
     sources = [Source(survey, np.array([p, 1 - p])) for p in shares]
-    return [(source, cell.sizes[place % 2]) for place, source in enumerate(sources)], shares
+    return [(source, cell.sizes[index % 2]) for index, source in enumerate(sources)], shares
 
 
 def _contrast(cell: Cell) -> Scene:
@@ -102,15 +102,41 @@ def _changes(cell: Cell) -> Scene:
     return Scene(parts, judge)
 
 
+def _difference_in_differences(cell: Cell) -> Scene:
+    """Shares before and after in two groups, each of other people; the share grows more in the second."""
+    parts, (a, b, c, d) = _several(cell, (1.0, 1.5, 1.0, 2.0))
+
+    def judge(*samples: Reports) -> Outcome:
+        rows = [Analysis(one.source.survey, one.tally).results.rows[0] for one in samples]
+        return interval((d - c) - (b - a), lambda: difference_in_differences((rows[0], rows[1]), (rows[2], rows[3])))
+
+    return Scene(parts, judge)
+
+
+def _homogeneous(k: int, cell: Cell) -> Scene:
+    """Three groups that are alike: one of the first size, two of the second."""
+    question, shares = (YES_NO, np.array([share(cell), 1 - share(cell)])) if k == 2 else (FIVE, scale(cell))
+    source, (first, second) = Source(survey_of([question], cell.epsilon), shares), cell.sizes
+
+    def judge(*groups: Reports) -> Outcome:
+        tallies = {name: group.tally for name, group in zip("xyz", groups, strict=True)}
+        return silent(lambda: homogeneity(source.survey, tallies, "a"))
+
+    return Scene([(source, n) for n in (first, second, second)], judge)
+
+
 def lines() -> Iterator[Line]:
-    """Every line of several groups."""
+    """Yields every line of several groups."""
     two = ("compare", "difference", "Analysis.compare")
     yield Line("difference of two groups that are alike", two, PAIRS, partial(_difference, True))
     yield Line("difference of two groups", two, PAIRS, partial(_difference, False))
     yield Line("test of two groups, two options", ("compare",), PAIRS, partial(_alike, 2), test=True)
-    yield Line("test of two groups, five options", ("compare",), PAIRS, partial(_alike, 5), test=True, dear=5)
-    yield Line("differences of four groups, all at once", ("compare_groups", "Analysis.compare_groups"), PAIRS, _four_groups, dear=4)
-    yield Line("change between two waves", ("compare_waves", "Analysis.compare_waves"), PAIRS, _waves, dear=2)
-    yield Line("one group less the mean of two", ("contrast",), PAIRS, _contrast, dear=4)
-    yield Line("trend over three waves", ("Analysis.trend",), PAIRS, _trend, dear=4)
-    yield Line("difference of two groups' changes", ("compare_changes",), PAIRS, _changes, dear=4)
+    yield Line("test of two groups, five options", ("compare",), PAIRS, partial(_alike, 5), test=True, cost=5)
+    yield Line("differences of four groups, all at once", ("compare_groups", "Analysis.compare_groups"), PAIRS, _four_groups, cost=4)
+    yield Line("change between two waves", ("compare_waves", "Analysis.compare_waves"), PAIRS, _waves, cost=2)
+    yield Line("one group less the mean of two", ("contrast",), PAIRS, _contrast, cost=4)
+    yield Line("trend over three waves", ("trend", "Analysis.trend"), PAIRS, _trend, cost=4)
+    yield Line("difference of two groups' changes", ("compare_changes",), PAIRS, _changes, cost=4)
+    yield Line("difference in differences", ("difference_in_differences",), PAIRS, _difference_in_differences, cost=4)
+    yield Line("test of three groups, two options", ("homogeneity",), PAIRS, partial(_homogeneous, 2), test=True, cost=2)
+    yield Line("test of three groups, five options", ("homogeneity",), PAIRS, partial(_homogeneous, 5), test=True, cost=5)

@@ -1,4 +1,4 @@
-"""All lines of the atlas, and what of the public API is none: each with the reason."""
+"""The lines of the atlas, and the public names without one, each with the reason."""
 
 from __future__ import annotations
 
@@ -45,19 +45,18 @@ NO_LIMITS = {
     "Crosstab.too_few": "a warning",
     "Crosstab.variance_of": "an error, of which figures of a table are made",
 }
-"""Public names that say nothing with limits, or nothing of their own."""
+"""Public names without limits, or without limits of their own."""
 
 ELSEWHERE = {
-    "contrasts.py": ("correlation", "difference_in_differences", "homogeneity", "trend", "Analysis.between", "Analysis.between_means"),
     "classic_designs.py": (
         *("anchored_crosswise", "cheater_detection", "extended_crosswise", "list_experiment", "network_scale_up", "repeated_kuk"),
         *("scrambled_mean", "stochastic_lie_detector", "unrelated_question_in_two_groups"),
     ),
 }
-"""Programs of benchmarks/ that measure, by themselves, how often a figure holds."""
+"""Other programs that measure coverage, with the public names that they measure."""
 
 
 def lines() -> Iterator[Line]:
-    """Every line, in the order of the page."""
+    """Yields every line, in the order of the page."""
     for module in MODULES:
         yield from module.lines()

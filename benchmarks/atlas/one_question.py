@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
-from benchmarks.atlas.cell import EXACT, Cell, Line, Outcome, Scene, interval, silent
+from benchmarks.atlas.cell import EXACT, Cell, Limits, Line, Outcome, Scene, interval, silent
 from benchmarks.atlas.grid import ALONE, scale, share
 from benchmarks.atlas.source import Floats, Reports, Source, survey_of, whole
 
@@ -45,6 +45,41 @@ def _of_respondents(cell: Cell) -> Scene:
 
     def judge(one: Reports) -> Outcome:
         return interval(truth, lambda: _found(int(one.counts[0]), one.n, channel, "respondents"))
+
+    return Scene([(source, cell.n)], judge, fixed=True)
+
+
+class _Halves(Source):
+    """A survey that asks each person one of its two yes/no questions; of kinds of people who say yes or no to the first."""
+
+    def __init__(self, cell: Cell) -> None:
+        self.survey, self.shares = survey_of([YES_NO, YES_NO], cell.epsilon, ask=1), np.array([share(cell), 1 - share(cell)])
+        self.bits = np.array([[1, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 1], [0, 1, 0, 0]])  # which was asked, then the answer to each
+        theta = float(self.survey.items[0].channel.theta)
+        self.chances = np.array([[theta, 1 - theta, 1 - theta, theta], [1 - theta, theta, 1 - theta, theta]]) / 2
+
+
+def _of_respondents_asked(cell: Cell) -> Scene:
+    source = _Halves(cell)
+    truth = whole(cell.n, source.shares)[0] / cell.n
+
+    def judge(one: Reports) -> Outcome:
+        row = Analysis(source.survey, one.tally, target="respondents").results.rows[0]
+        return interval(truth, lambda: Limits(row.low, row.high))
+
+    return Scene([(source, cell.n)], judge, fixed=True)
+
+
+def _level_of_respondents(cell: Cell) -> Scene:
+    """The lowest of five levels: 5% or 80% of the people are half a level above it, and count by half; the others are at the highest."""
+    survey, part = survey_of([{**NUMBER, "levels": 5}], cell.epsilon), 0.05 if cell.rare else 0.8
+    scores, shares = np.array(survey.items[0].scores, dtype=np.float64), np.array([part, 1 - part])
+    source = Source(survey, shares, np.array([_rounded(12.5, scores), _rounded(100.0, scores)]))
+    truth = whole(cell.n, shares)[0] / cell.n / 2
+
+    def judge(one: Reports) -> Outcome:
+        row = estimate(survey, one.tally, target="respondents").rows[0]
+        return interval(truth, lambda: Limits(row.low, row.high))
 
     return Scene([(source, cell.n)], judge, fixed=True)
 
@@ -100,10 +135,10 @@ def _mean_of_number(target: str, cell: Cell) -> Scene:
 
 def _rounded(number: float, levels: Floats) -> Floats:
     """The chances of the levels that a number is rounded to."""
-    place = min(int(np.searchsorted(levels, number, side="right")) - 1, len(levels) - 2)
-    part = (number - levels[place]) / (levels[place + 1] - levels[place])
+    index = min(int(np.searchsorted(levels, number, side="right")) - 1, len(levels) - 2)
+    part = (number - levels[index]) / (levels[index + 1] - levels[index])
     chances = np.zeros(len(levels))
-    chances[place], chances[place + 1] = 1 - part, part
+    chances[index], chances[index + 1] = 1 - part, part
     return chances
 
 
@@ -112,8 +147,8 @@ def _median(cell: Cell) -> Scene:
     truth = int(np.flatnonzero(np.cumsum(scale(cell)) >= 0.5)[0])
 
     def judge(one: Reports) -> Outcome:
-        found = quantile(source.survey, one.tally, "a")
-        low, high = ("abcde".index(end) for end in (found.low, found.high))
+        median = quantile(source.survey, one.tally, "a")
+        low, high = ("abcde".index(end) for end in (median.low, median.high))
         return Outcome(low <= truth <= high, width=high - low + 1)  # a single option is some width
 
     return Scene([(source, cell.n)], judge)
@@ -125,10 +160,10 @@ def _median_of_bins(cell: Cell) -> Scene:
     truth = float(np.interp(0.5, np.concatenate([[0.0], np.cumsum(shares)]), np.arange(0, 120, 20)))
 
     def judge(one: Reports) -> Outcome:
-        found = quantile(source.survey, one.tally, "a")
-        if found.value_low is None or found.value_high is None:
+        median = quantile(source.survey, one.tally, "a")
+        if median.value_low is None or median.value_high is None:
             return Outcome(True, "refused")
-        return Outcome(found.value_low - 1e-9 <= truth <= found.value_high + 1e-9, width=found.value_high - found.value_low)
+        return Outcome(median.value_low - 1e-9 <= truth <= median.value_high + 1e-9, width=median.value_high - median.value_low)
 
     return Scene([(source, cell.n)], judge)
 
@@ -158,11 +193,13 @@ def _known_share(cell: Cell) -> Scene:
 
 
 def lines() -> Iterator[Line]:
-    """Every line of one question."""
+    """Yields every line of one question."""
     shares = ("share", "estimate", "share_rows", "Analysis.results")
     yield Line("share", shares, ALONE, _share, EXACT)
     yield Line("share, of the respondents", shares, ALONE, _of_respondents, EXACT)
-    yield Line("shares of five options, all at once", ("estimate",), ALONE, _all_options, EXACT, dear=2)
+    yield Line("share, of the respondents, half of them asked", ("Analysis.results",), ALONE, _of_respondents_asked, cost=10)
+    yield Line("share of a level, of the respondents", ("estimate",), ALONE, _level_of_respondents, cost=2)
+    yield Line("shares of five options, all at once", ("estimate",), ALONE, _all_options, EXACT, cost=2)
     yield Line("mean of a scale", ("mean", "mean_rows", "Analysis.mean"), ALONE, _mean_of_scale)
     yield Line("mean of a scale, of the respondents", ("mean",), ALONE, _mean_of_respondents)
     yield Line("mean of a scale among those who answered", ("mean", "mean_rows"), ALONE, _mean_among_answered)

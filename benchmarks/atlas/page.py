@@ -1,4 +1,4 @@
-"""The table of the atlas as a page: docs/reference/coverage.md."""
+"""The page of the atlas: docs/reference/coverage.md."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchmarks.atlas.cell import APPROXIMATE, EXACT, REJECTS, Cell, Line, Measured
+from benchmarks.atlas.cell import APPROXIMATE, EXACT, REJECTS, Cell, Line, Result
 from benchmarks.atlas.grid import COMMON, RARE
 from benchmarks.atlas.lines import ELSEWHERE
 
@@ -15,40 +15,48 @@ def _percent(part: float) -> str:
     return f"{100 * part:g}%"
 
 
-HEAD = f"""# How often intervals hold the truth: the coverage atlas
+HEAD = f"""# Coverage atlas
 
-Written by `make bench NAME=atlas`, which measures every public figure at epsilon 0.5 to 8, from 20 reports to 50,000, for rare answers and
-for common ones, in small groups and large ones. It simulates new people and new coins for each survey
-(`python -m benchmarks.atlas --help`).
+Look up how often a figure's 95% interval holds the truth, and how often its test rejects a true
+hypothesis: at epsilon 0.5 to 8, from 20 reports to 50,000, for rare answers and for common ones, in
+small groups and large ones. Each survey is a simulation with new people and new coins.
+`make bench NAME=atlas` writes this page (`python -m benchmarks.atlas --help`).
 
-A number is the coverage: the percentage of surveys whose 95% interval holds the truth, among surveys with an interval; for a test, how
-often it rejects a true hypothesis at 5%. `w40` after it: 40% of the surveys warn, beside the figure, that its interval may miss the truth
-more often than stated. `r40`: 40% refuse the figure, with the reason. `-`: all refuse it.
+## Reading a cell
 
-The promise is that no figure misleads without a warning. Of all surveys, those that miss the truth with neither warning
-nor refusal are at most {_percent(1 - EXACT)} where limits are exact, at most {_percent(1 - APPROXIMATE)} where they are approximate, and
-tests reject at most {_percent(REJECTS[1])}. A cell that breaks this by more than two standard errors of the simulation is marked **!**;
-so is one with an interval of no width. A test that rejects fewer than {_percent(REJECTS[0])} is marked `c`, careful: counts are whole
-numbers, and few of them are likely. It is not wrong more often, and rejects less.
+- A number is the coverage: the percentage of surveys whose 95% interval holds the truth, among
+  surveys with an interval. For a test it is the percentage that rejects a true hypothesis at 5%.
+- `w40`: 40% of the surveys warn, beside the figure, that its interval may miss the truth more often
+  than stated.
+- `r40`: 40% refuse the figure, with the reason. `-`: all refuse it.
+- **!**: the promise is broken by more than two standard errors of the simulation, or an interval
+  has no width.
+- `c`: a careful test, which rejects fewer than {_percent(REJECTS[0])}: counts are whole numbers, and few of them are
+  likely. It is not wrong more often, and rejects less.
 
-Rare: {_percent(RARE)} of people give the answer; common: {_percent(COMMON)}. `benchmarks/atlas/` has the shares of scales, tables and
-clinics. Where all outcomes can be enumerated a figure is exact; otherwise it has as many surveys as its table states: 1,000 know 95%
-to 0.7%, 100 to 2.2%. Where expected counts are small a test here draws 199 surveys instead of 999 for its p-value, to save time.
+**Promise**: no figure misleads without a warning. Of all surveys, those that miss the truth with
+neither warning nor refusal are at most {_percent(1 - EXACT)} where limits are exact, at most {_percent(1 - APPROXIMATE)} where they are
+approximate, and tests reject at most {_percent(REJECTS[1])}.
+
+Rare: {_percent(RARE)} of people give the answer; common: {_percent(COMMON)}. `benchmarks/atlas/` has the shares of scales,
+tables and clinics. A figure is exact where all outcomes can be enumerated; else its table states the
+number of surveys: 1,000 know 95% to 0.7%, 100 to 2.2%. Where expected counts are small a test here
+draws 199 surveys instead of 999 for its p-value, to save time.
 """
 
 
-def written(lines: Sequence[Line], found: Mapping[str, Sequence[Measured]]) -> str:
-    """The page. found: what was measured, by the figure's name."""
-    measured = [(line, cells) for line in lines if (cells := found.get(line.figure))]
-    missing = [line.figure for line in lines if not found.get(line.figure)]
+def render(lines: Sequence[Line], results: Mapping[str, Sequence[Result]]) -> str:
+    """Returns the page; results: the cells of each figure, by its name."""
+    measured = [(line, cells) for line in lines if (cells := results.get(line.figure))]
+    missing = [line.figure for line in lines if not results.get(line.figure)]
     elsewhere = "; ".join(f"`{'`, `'.join(names)}` by `benchmarks/{program}`" for program, names in ELSEWHERE.items())
-    unknown = [textwrap.fill(f"Measured elsewhere: {elsewhere}.", 100, break_on_hyphens=False) + "\n"]
-    unknown += [f"Not measured yet: {'; '.join(missing)}.\n"] if missing else []
-    return "\n".join([HEAD, *_summary(measured), *unknown, *(text for line, cells in measured for text in _section(line, cells))])
+    notes = [f"Measured elsewhere: {elsewhere}."] + ([f"Not measured yet: {'; '.join(missing)}."] if missing else [])
+    paragraphs = [textwrap.fill(note, 100, break_on_hyphens=False) + "\n" for note in notes]
+    return "\n".join([HEAD, *_summary(measured), *paragraphs, *(text for line, cells in measured for text in _section(line, cells))])
 
 
-def _summary(measured: Sequence[tuple[Line, Sequence[Measured]]]) -> Iterator[str]:
-    """One row a figure: its cells, what fails, the worst cell."""
+def _summary(measured: Sequence[tuple[Line, Sequence[Result]]]) -> Iterator[str]:
+    """Yields the rows of the summary: a figure, its cells, those that fail, the worst one."""
     yield "## All figures\n"
     yield "Misled: the percentage of the worst cell's surveys whose figure is wrong without a warning.\n"
     yield "| figure | claim | cells | surveys a cell | misled, worst cell | at most | cells that warn | that refuse | careful | marked ! |"
@@ -61,15 +69,15 @@ def _summary(measured: Sequence[tuple[Line, Sequence[Measured]]]) -> Iterator[st
             sum(one.is_careful(line) for one in cells),
             sum(one.fails(line) for one in cells),
         )
-        told = " | ".join(f"{count}" for count in counts)
+        columns = " | ".join(f"{count}" for count in counts)
         claim = "test" if line.test else " and ".join(sorted((_named_claim(one) for one in claims), reverse=True))
         head = f"| {line.figure} | {claim} | {len(cells)} | {_drawn(cells)}"
-        yield f"{head} | {100 * worst.misled:.1f} | {100 * _most(line, worst.cell):g} | {told} |"
+        yield f"{head} | {100 * worst.misled:.1f} | {100 * _most(line, worst.cell):g} | {columns} |"
     yield ""
 
 
-def _drawn(cells: Sequence[Measured]) -> str:
-    """How many surveys were drawn for each cell that was not enumerated."""
+def _drawn(cells: Sequence[Result]) -> str:
+    """Returns the number of surveys of a cell that was not enumerated."""
     return f"{most:,}" if (most := max(one.surveys for one in cells)) else "enumerated"
 
 
@@ -81,25 +89,25 @@ def _most(line: Line, cell: Cell) -> float:
     return REJECTS[1] if line.test else round(1 - line.claim_of(cell), 10)
 
 
-def _section(line: Line, cells: Sequence[Measured]) -> Iterator[str]:
-    """A table of one figure: epsilon down, sizes across."""
+def _section(line: Line, cells: Sequence[Result]) -> Iterator[str]:
+    """Yields the table of one figure: epsilon down, sizes across."""
     sizes = list(dict.fromkeys(one.cell.sizes for one in cells))
-    places = {one.cell: one for one in cells}
+    by_cell = {one.cell: one for one in cells}
     drawn = sorted({one.surveys for one in cells} - {0})
     how = [f"{drawn[0]:,} surveys a cell"] if drawn else []
     how += ["enumerated"] if any(not one.surveys for one in cells) else []
     yield f"## {line.figure[0].upper()}{line.figure[1:]}\n"
-    yield f"`{'`, `'.join(line.of)}`. {'Rejects, %' if line.test else 'Covers, %'}; {' or '.join(how)}.\n"
+    yield f"`{'`, `'.join(line.names)}`. {'Rejects, %' if line.test else 'Covers, %'}; {' or '.join(how)}.\n"
     yield f"| answers | epsilon | {' | '.join(named(size) for size in sizes)} |\n|---|---|{'---|' * len(sizes)}"
     for rare in (True, False):
         for epsilon in dict.fromkeys(one.cell.epsilon for one in cells if one.cell.rare == rare):
-            row = (places.get(Cell(epsilon, size, rare)) for size in sizes)
+            row = (by_cell.get(Cell(epsilon, size, rare)) for size in sizes)
             texts = " | ".join("" if one is None else _text(line, one) for one in row)
             yield f"| {'rare' if rare else 'common'} | {epsilon:g} | {texts} |"
     yield ""
 
 
-def _text(line: Line, one: Measured) -> str:
+def _text(line: Line, one: Result) -> str:
     if math.isnan(one.holds):
         return "-"
     figure = 1 - one.holds if line.test else one.holds
@@ -109,7 +117,7 @@ def _text(line: Line, one: Measured) -> str:
 
 
 def named(sizes: tuple[int, ...]) -> str:
-    """The sizes of one group, two groups, or clinics, in a word."""
+    """Returns the sizes of one group, two groups or clinics, in words."""
     if len(sizes) < 5:
         return " and ".join(f"{n:,}" for n in sizes)
     least, most = min(sizes), max(sizes)

@@ -1,4 +1,4 @@
-"""People of one kind of group: what reports they send, drawn as counts of each possible report, which is the same as coin after coin."""
+"""Simulated reports of one group of people, drawn as counts of each possible report, which equals tossing every coin."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _BEYOND = 1e-10  # counts that are rarer than this, on either side, are left out
 
 
 class Source:
-    """Each possible report of a survey, as its stored bits, shape (reports, bits); and how likely each kind of person sends it.
+    """The possible reports of a survey, as stored bits, shape (reports, bits), and their chances for each kind of person.
 
     chances: shape (kinds, reports). shares: of the kinds, adding to 1.
     """
 
     def __init__(self, survey: Survey, shares: Floats, kinds: Floats | None = None) -> None:
-        """shares: of the cells of all questions together, one axis a question; or of the kinds, whose chances of each cell `kinds` has."""
+        """Takes the shares of all cells, one axis a question; or of kinds of people, with the chances of each cell in `kinds`."""
         self.survey = survey
         every = [reports(item.channel) for item in survey.items]
-        places = np.indices([len(bits) for bits, _ in every]).reshape(len(every), -1)
-        self.bits = np.hstack([bits[place][:, :-1] for (bits, _), place in zip(every, places, strict=True)])
+        indices = np.indices([len(bits) for bits, _ in every]).reshape(len(every), -1)
+        self.bits = np.hstack([bits[index][:, :-1] for (bits, _), index in zip(every, indices, strict=True)])
         cells = reduce(np.kron, [chances for _, chances in every])
         self.shares = np.asarray(shares, dtype=np.float64).ravel()
         self.chances = cells if kinds is None else kinds @ cells
 
-    def drawn(self, n: int, surveys: int, rng: np.random.Generator, fixed: bool) -> Counts:
-        """How many of n people send each report, survey by survey, shape (surveys, reports). fixed: the same people in every survey."""
+    def draw(self, n: int, surveys: int, rng: np.random.Generator, fixed: bool) -> Counts:
+        """Draws how many of n people send each report, shape (surveys, reports). fixed: the same people in every survey."""
         if not fixed:
             mixed = self.shares @ self.chances
             return np.asarray(rng.multinomial(n, mixed / mixed.sum(), surveys))
@@ -46,7 +46,7 @@ class Source:
         return np.sum([rng.multinomial(some, row / row.sum(), surveys) for some, row in people if some], axis=0)
 
     def of_one_bit(self, n: int, fixed: bool) -> tuple[Counts, Floats]:
-        """All likely counts of the first of two reports, and their chances."""
+        """Returns all likely counts of the first of two reports, and their chances."""
         if fixed:
             parts = [_binomial(some, row[0]) for some, row in zip(whole(n, self.shares), self.chances, strict=True)]
             chances = reduce(np.convolve, parts)
@@ -58,7 +58,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Reports:
-    """One survey's reports from one source: how many of each."""
+    """The reports of one survey from one source: the number of each possible report."""
 
     source: Source
     counts: Counts
@@ -74,12 +74,12 @@ class Reports:
 
     @property
     def bits(self) -> NDArray[np.bool_]:
-        """The reports themselves, alike ones together."""
+        """The reports themselves, equal ones together."""
         return np.repeat(self.source.bits, self.counts, axis=0).astype(bool)
 
 
 def reports(channel: Channel) -> tuple[Counts, Floats]:
-    """All reports of a question as bits, shape (reports, outputs), and P(report | category), shape (k, reports), by definition."""
+    """Returns all reports of a question as bits, shape (reports, outputs), and P(report | category), shape (k, reports)."""
     if isinstance(channel, Window):
         return np.eye(channel.outputs, dtype=np.int64), np.array(channel.chances, dtype=np.float64)
     k, d, theta = channel.k, channel.d, float(channel.theta)
@@ -88,13 +88,13 @@ def reports(channel: Channel) -> tuple[Counts, Floats]:
 
 
 def whole(n: int, shares: Floats) -> list[int]:
-    """How many of n people are of each kind: whole numbers nearest to the shares, adding to n."""
+    """Returns how many of n people are of each kind: whole numbers nearest to the shares, adding to n."""
     ends = np.rint(n * np.cumsum(shares)).astype(int)
     return [int(end) for end in np.diff(np.concatenate([[0], ends]))]
 
 
 def survey_of(questions: Sequence[dict[str, object]], epsilon: float, **settings: object) -> Survey:
-    """A survey of these questions, named a, b, c .., each at so much."""
+    """Returns a survey of these questions, named a, b, c .., each with this epsilon."""
     head = {"deniable": 1, "id": "s", "title": "T", "about": "A", "accept_high_epsilon": True, **settings}
     every = [{"id": name, "text": "?", "epsilon": epsilon, **one} for name, one in zip("abcdef", questions, strict=False)]
     return Survey.from_dict({**head, "questions": every})

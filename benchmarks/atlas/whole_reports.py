@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from benchmarks.atlas.cell import Cell, Line, Outcome, Scene, interval
+from benchmarks.atlas.cell import Cell, Limits, Line, Outcome, Scene, interval
 from benchmarks.atlas.grid import ALONE, EPSILONS, scale, share
 from benchmarks.atlas.one_question import FIVE, YES_NO
 from benchmarks.atlas.source import Floats, Reports, Source, survey_of
@@ -65,22 +65,17 @@ def _perturbed_predictor(cell: Cell) -> Scene:
     return Scene([(source, cell.n)], lambda one: interval(slope, lambda: _slope("a ~ b", "b", None, one.bits, source.survey)))
 
 
-class _Limits:
-    def __init__(self, low: float, high: float) -> None:
-        self.low, self.high = low, high
-
-
-def _slope(formula: str, name: str, table: pd.DataFrame | None, bits: NDArray[np.bool_], survey: Survey) -> _Limits:
+def _slope(formula: str, name: str, table: pd.DataFrame | None, bits: NDArray[np.bool_], survey: Survey) -> Limits:
     limits = regress(formula, table, perturbed(survey, bits)).conf_int()
     low, high = limits[[name in str(term) for term in limits.index]].to_numpy()[0]
-    return _Limits(float(low), float(high))
+    return Limits(float(low), float(high))
 
 
 def lines() -> Iterator[Line]:
-    """Every line of whole reports."""
+    """Yields every line of whole reports."""
     for name, weights in (("", _TWO), (", very uneven weights", _UNEVEN)):
-        yield Line(f"weighted share{name}", ("weighted_shares",), ALONE, partial(_weighted, False, weights), dear=2)
-        yield Line(f"weighted mean{name}", ("weighted_mean",), ALONE, partial(_weighted, True, weights), dear=2)
+        yield Line(f"weighted share{name}", ("weighted_shares",), ALONE, partial(_weighted, False, weights), cost=2)
+        yield Line(f"weighted mean{name}", ("weighted_mean",), ALONE, partial(_weighted, True, weights), cost=2)
     models = ("regress", "Analysis.regress")
-    yield Line("logit slope of a public predictor", models, MODELS, _public_predictor, dear=3)
-    yield Line("logit slope of a perturbed predictor", models, MODELS, _perturbed_predictor, dear=3)
+    yield Line("logit slope of a public predictor", models, MODELS, _public_predictor, cost=3)
+    yield Line("logit slope of a perturbed predictor", models, MODELS, _perturbed_predictor, cost=3)

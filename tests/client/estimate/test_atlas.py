@@ -7,10 +7,10 @@ import math
 from dataclasses import replace
 
 import pytest
-from benchmarks.atlas.__main__ import FILE, PAGE, remembered
-from benchmarks.atlas.cell import APPROXIMATE, EXACT, Cell, Line, Measured, Outcome, Scene, measured
+from benchmarks.atlas.__main__ import FILE, PAGE, load
+from benchmarks.atlas.cell import APPROXIMATE, EXACT, Cell, Line, Outcome, Result, Scene, measure
 from benchmarks.atlas.lines import ELSEWHERE, NO_LIMITS, lines
-from benchmarks.atlas.page import written
+from benchmarks.atlas.page import render
 
 from deniable import estimate
 from deniable.estimate import Analysis, Crosstab, checks, designs, indirect, tables
@@ -30,7 +30,7 @@ def public() -> set[str]:
 
 
 def test_every_public_estimator_has_a_line_or_a_reason_why_not() -> None:
-    held = {name for line in LINES.values() for name in line.of}
+    held = {name for line in LINES.values() for name in line.names}
     elsewhere = {name for names in ELSEWHERE.values() for name in names}
     told = [held, set(NO_LIMITS), elsewhere]
     assert public() - set().union(*told) == set(), "add a line to benchmarks/atlas, or say in NO_LIMITS why there is none"
@@ -43,27 +43,27 @@ def test_every_public_estimator_has_a_line_or_a_reason_why_not() -> None:
 
 def test_no_line_stands_for_what_there_is_not() -> None:
     properties = {"Analysis.results", "Analysis.sampled_reports", "Estimate.test", "Sample"}
-    assert {name for line in LINES.values() for name in line.of} - public() == properties
+    assert {name for line in LINES.values() for name in line.names} - public() == properties
     assert len(LINES) == len(list(lines()))
 
 
 def test_the_page_is_what_was_measured_or_says_that_it_was_not_and_no_cell_fails() -> None:
-    found = remembered(list(LINES.values()))
+    found = load(list(LINES.values()))
     assert len(found) == len(LINES), "make bench NAME=atlas"
-    assert PAGE.read_text(encoding="utf-8") == written(list(LINES.values()), found)
+    assert PAGE.read_text(encoding="utf-8") == render(list(LINES.values()), found)
     assert [(name, one) for name, cells in found.items() for one in cells if one.fails(LINES[name])] == []
     assert FILE.stat().st_size < 1 << 20
 
 
 @pytest.mark.parametrize("cell", [Cell(epsilon, (n,), rare) for rare in (True, False) for epsilon, n in ((0.5, 50), (8.0, 20))], ids=str)
 def test_single_shares_hold_as_often_as_they_say_by_enumeration(cell: Cell) -> None:
-    found = measured(LINES["share"], cell, 500)
+    found = measure(LINES["share"], cell, 500)
     assert (found.surveys, found.flat) == (0, 0.0)
     assert found.holds >= EXACT
 
 
 def test_a_difference_of_two_small_groups_is_held_by_enumeration() -> None:
-    found = measured(LINES["difference of two groups that are alike"], Cell(8.0, (200, 20), True), 500)
+    found = measure(LINES["difference of two groups that are alike"], Cell(8.0, (200, 20), True), 500)
     assert found.surveys == 0
     assert found.holds >= APPROXIMATE
 
@@ -81,7 +81,7 @@ def test_a_difference_of_two_small_groups_is_held_by_enumeration() -> None:
     ],
 )
 def test_a_cell_that_cannot_be_held_says_so(figure: str, cell: Cell, seen: str) -> None:
-    found = measured(LINES[figure], cell, 150)
+    found = measure(LINES[figure], cell, 150)
     assert not found.fails(LINES[figure])
     assert seen == "misled" or getattr(found, seen) > 0.9
 
@@ -98,15 +98,15 @@ def test_figures_that_said_nothing_are_found_out(monkeypatch: pytest.MonkeyPatch
         "test of independence, 5 by 5": Cell(8.0, (200,), True),
     }
     for figure, cell in cells.items():
-        assert measured(replace(LINES[figure], dear=1), cell, 150).fails(LINES[figure]), figure
+        assert measure(replace(LINES[figure], cost=1), cell, 150).fails(LINES[figure]), figure
 
 
-def outcomes(*said: Outcome) -> Measured:
+def outcomes(*said: Outcome) -> Result:
     """A cell whose surveys come out like these, one after the other."""
     source = LINES["share"].scene(RARE).parts[0][0]
     told = iter(said)
     scene = Scene([(source, len(said) - 1)], lambda _: next(told))
-    found = measured(Line("x", (), (), lambda _: scene), RARE, 1_000)
+    found = measure(Line("x", (), (), lambda _: scene), RARE, 1_000)
     assert found.surveys == 0
     return found
 

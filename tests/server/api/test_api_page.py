@@ -53,7 +53,7 @@ def test_the_examples_do_what_the_page_says(make_server: Callable[[], Any], caps
     assert "1,000" in table
     assert arrow == "1000 records, smokes=yes\n"
     reply = httpx.get(f"{server.url}/api/v1/surveys/clinics/tally", auth=("ada", "correct horse battery"), timeout=PATIENCE).json()
-    told = PAGE.split("## The tally")[1].split("## The records")[0]
+    told = PAGE.split("## Tally")[1].split("## Records")[0]
     assert {name for row in re.findall(r"^\| (`.*?) \|", told, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)} == set(reply)
 
 

@@ -1,8 +1,8 @@
 """Warnings about too few reports for an interval by a normal error, by a rule on the counts.
 
 A mean of pseudo-answers is nearly normal once enough reports have the bit set and enough have it not, for any epsilon. Below `FEW` of
-either kind the interval can miss the truth far more often than it says, the more so the less noise there is. benchmarks/small_groups.py
-measures it; docs/reference/methods.md has the figures. Single shares need no rule: their intervals are exact.
+either kind the interval can miss the truth far more often than it says, the more so the less noise there is. docs/reference/coverage.md
+has the figures. Single shares need no rule: their intervals are exact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How many levels and how wide a window a number has, where its author names none: a table by epsilon.
 
 Of windows with 12 to 33 outputs, those here have a worst-case variance of the mean within 6% of the least, up to epsilon 4 with 12 outputs:
-more would add little there, and every output is a bit of each record. `python benchmarks/number_means.py --sizes` finds them anew.
+more would add little there, and every output is a bit of each record. `make bench NAME=number_means ARGS=--sizes` finds them again.
 """
 
 from __future__ import annotations

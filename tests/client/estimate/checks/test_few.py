@@ -1,10 +1,13 @@
-"""Where reports are too few for an interval it says so: a slice of benchmarks/small_groups.py, and the rule's own edges."""
+"""Where reports are too few for an interval it says so: a slice of the coverage atlas, and the edges of the rule."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from tests.kit.benchmarks import benchmark
+from benchmarks.atlas.cell import Cell, measure
+from benchmarks.atlas.lines import lines
 
 from deniable.estimate import analyse, compare, crosstab, difference, estimate, joint, mean
 from deniable.estimate.checks import few
@@ -24,29 +27,29 @@ from deniable.mechanism import Channel, Window
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
 
+LINES = {line.figure: line for line in lines()}
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "normal_at_most"),
+    ("figure", "sizes", "normal_at_most"),
     [
-        ("difference .02/.02 | 8 | 1,000 and 50", 0.75),
-        ("difference .03/.03 | 6 | 200 and 20", 0.85),
-        ("cell .02 of four | 4 | 50", 0.75),
-        ("cell .02 of four | 4 | 200", 0.96),
+        ("difference of two groups that are alike", (1_000, 50), 0.75),
+        ("difference of two groups that are alike", (200, 20), 0.85),
+        ("cell of a table", (50,), 0.75),
+        ("cell of a table", (200,), 0.96),
     ],
 )
 def test_small_groups_and_rare_cells_are_covered_where_a_normal_error_is_not(
-    name: str, normal_at_most: float, monkeypatch: pytest.MonkeyPatch
+    figure: str, sizes: tuple[int, ...], normal_at_most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """200 surveys: 95% is known to 1.5%. The control puts a normal error in the place of the exact limits."""
-    case = {str(case): case for case in benchmark("small_groups").CASES}[name]
-    covers, _, _ = benchmark("small_groups").measured(case, 200, seed=5)
-    assert covers >= 0.93 - 0.02
+    cell = Cell(8.0 if len(sizes) > 1 else 4.0, sizes, rare=True)
+    assert measure(LINES[figure], cell, 200).holds >= 0.93 - 0.02
     monkeypatch.setattr(crosstab_room, "ENOUGH", 0)
     side = differences._side
     monkeypatch.setattr(differences, "_side", lambda one: side(one)._replace(**wald(one)))
-    covers, _, _ = benchmark("small_groups").measured(case, 200, seed=5)
-    assert covers < normal_at_most
+    assert measure(LINES[figure], cell, 200).holds < normal_at_most
 
 
 def wald(one: Share) -> dict[str, float]:
@@ -56,10 +59,10 @@ def wald(one: Share) -> dict[str, float]:
 @pytest.mark.slow
 def test_the_test_of_a_sparse_table_alarms_as_often_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """60 surveys of 100 people at epsilon 4, 5 by 5 options, under the null: 5% is known to 2.8%. The control is chi-squared."""
-    case = {str(case): case for case in benchmark("small_groups").CASES}["independence, 5 by 5 | 4 | 100"]
-    assert 1 - benchmark("small_groups").measured(case, 60, seed=8)[0] <= 0.05 + 0.06
+    line, cell = replace(LINES["test of independence, 5 by 5"], cost=1), Cell(4.0, (100,), rare=True)
+    assert 1 - measure(line, cell, 60).holds <= 0.05 + 0.06
     monkeypatch.setattr(bootstrap, "SMALL", 0.0)
-    assert 1 - benchmark("small_groups").measured(case, 300, seed=8)[0] > 0.09
+    assert 1 - measure(line, cell, 300).holds > 0.09
 
 
 TWO = Survey.from_text("""

@@ -144,7 +144,7 @@ def test_what_rounding_bends_is_refused_of_a_number(door: str) -> None:
 
 @pytest.mark.parametrize("door", OF_RESPONDENTS)
 def test_a_number_has_an_interval_for_the_respondents(door: str) -> None:
-    """Its rounding is a part of it: benchmarks/respondents.py."""
+    """Its rounding is a part of it: benchmarks/atlas/one_question.py."""
     OF_RESPONDENTS[door]()
 
 
@@ -204,7 +204,7 @@ def test_the_page_has_the_table_that_the_code_has() -> None:
     page = (
         (Path(__file__).parents[4] / "docs" / "reference" / "methods.md")
         .read_text(encoding="utf-8")
-        .split("## What is refused")[1]
+        .split("## Refused figures")[1]
         .split("\n## ")[0]
     )
     said = {}

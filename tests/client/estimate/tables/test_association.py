@@ -95,7 +95,7 @@ def test_with_one_bit_set_of_k_the_test_of_independence_is_that_of_pearson_on_th
 @pytest.mark.slow
 @pytest.mark.parametrize(("a", "b", "epsilon", "n"), [(2, 2, "ln 3", 2000), (3, 3, 2.0, 20_000), (5, 8, 1.0, 2000)])
 def test_the_test_of_independence_gives_false_alarms_in_5_of_100_surveys(a: int, b: int, epsilon: float | str, n: int) -> None:
-    """A slice of benchmarks/joint.py; fixed seed. 1,500 surveys: 5% is known to 0.6%."""
+    """The coverage atlas has more cells; fixed seed. 1,500 surveys: 5% is known to 0.6%."""
     survey = survey_of(a, b, epsilon)
     truth = np.outer(*(np.arange(1, k + 1) / np.arange(1, k + 1).sum() for k in (a, b)))
     alarms = [independence(crosstab(survey, tally, "a", "b")).p_value < 0.05 for tally in tallies(survey, truth, n, 1500, seed=4)]
@@ -125,7 +125,7 @@ def test_an_option_that_was_never_reported_leaves_a_test_that_finds_nothing() ->
 @pytest.mark.slow
 @pytest.mark.parametrize(("a", "b", "epsilon", "n"), [(2, 2, "ln 3", 2000), (3, 4, 2.0, 20_000)])
 def test_association_is_covered_as_often_as_the_intervals_say(a: int, b: int, epsilon: float | str, n: int) -> None:
-    """A slice of benchmarks/joint.py; fixed seed. 600 surveys: 95% is known to 0.9%."""
+    """The coverage atlas has more cells; fixed seed. 600 surveys: 95% is known to 0.9%."""
     survey = survey_of(a, b, epsilon)
     p, q = (np.arange(2, k + 2) / np.arange(2, k + 2).sum() for k in (a, b))
     truth = 0.75 * np.outer(p, q)

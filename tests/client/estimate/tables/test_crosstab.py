@@ -123,7 +123,7 @@ def test_a_table_that_forgets_the_coins_would_fail_the_test_above() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "k"), [("population", 2), ("population", 5), ("respondents", 3)])
 def test_intervals_cover_the_truth_as_often_as_they_say(target: str, k: int) -> None:
-    """A slice of benchmarks/joint.py; fixed seed. 800 surveys of 1,000: 95% is known to 0.7% for each cell, better for their mean."""
+    """The coverage atlas has more cells; fixed seed. 800 surveys of 1,000: 95% is known to 0.7% for each cell, better for their mean."""
     survey, n, words, rng = survey_of(a=(k, 2.0), b=(2, 1.5)), 1000, seeded(21), np.random.default_rng(22)
     truth = np.random.default_rng(3).dirichlet(np.ones(2 * k)).reshape(k, 2)
     covered, ratios = [], []

@@ -1,14 +1,15 @@
-"""What is random about the respondents beside the coins is in their intervals: a slice of benchmarks/respondents.py, and exact sums."""
+"""What is random about the respondents beside the coins is in their intervals: a slice of the coverage atlas, and exact sums."""
 
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.atlas.cell import Cell, measure
+from benchmarks.atlas.lines import lines
 from scipy import stats
-from tests.kit.benchmarks import benchmark
 
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
@@ -16,33 +17,27 @@ from deniable.estimate import estimate
 from deniable.estimate.limits.finite_population import exact
 from deniable.estimate.limits.interval import METHODS, Interval
 from deniable.estimate.limits.proportion import EXACT_UP_TO, RARE_UP_TO, proportion
-from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.record import pack, unpack
 from deniable.wire.tally import Tally
 
-
-@pytest.fixture
-def seeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same coins in every run: only a test can do that."""
-    generator = np.random.default_rng(20)
-    words = lambda count: generator.integers(0, 1 << 32, count, dtype=np.uint32)  # noqa: E731
-    monkeypatch.setattr(sys.modules[simulate.__module__], "os_words", words)
+LINES = {line.figure: line for line in lines()}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("cell", "coins_at_most"),
-    [("share | 4 | 1 of 3 | 600", 0.7), ("mean of 2 levels | 6 | 1 of 1 | 500", 0.5), ("level of 5 levels | 4 | 1 of 1 | 500", 0.9)],
+    ("figure", "cell", "coins_at_most"),
+    [
+        ("share, of the respondents, half of them asked", Cell(3.0, (1_200,), False), 0.9),
+        ("share of a level, of the respondents", Cell(4.0, (500,), False), 0.9),
+    ],
 )
-def test_the_truth_of_a_simulation_is_covered_as_often_as_said_and_by_coins_alone_far_less(
-    seeded: None, cell: str, coins_at_most: float
-) -> None:
+def test_draws_and_rounding_are_in_the_intervals(figure: str, cell: Cell, coins_at_most: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """60 surveys, always the same ones: 95% is known to 3%. The control is an interval with the error of the coins alone."""
-    found = {str(one): one for one in benchmark("respondents").CELLS}[cell]
-    covers, coins = benchmark("respondents").measured(found, 60)
-    assert covers >= 0.95 - 0.05
-    assert coins < coins_at_most
+    line = replace(LINES[figure], cost=1)
+    assert measure(line, cell, 60).holds >= 0.95 - 0.05
+    monkeypatch.setattr(Interval, "sampling", lambda self, n: 0.0)
+    assert measure(line, cell, 60).holds < coins_at_most
 
 
 def coverage(n: int, everybody: int, q0: float, q1: float, everybody_said: int) -> float:

@@ -14,7 +14,16 @@ from deniable.survey import Survey
 from deniable.wire.tally import Tally
 
 BENCH = benchmark("shown")
-SURVEY: Survey = BENCH.Surveys(BENCH.Case(BENCH.LN3, 2000), 1).survey
+SURVEY = Survey.from_text("""
+deniable: 1
+id: s
+title: T
+about: A
+epsilon: ln 9
+questions:
+  - {id: used, text: Q, type: yes_no}
+  - {id: often, text: Q, type: choice, options: [daily, rarely], show_if: {question: used, is: [yes]}}
+""")
 
 
 def expected(cells: object, n: int = 200_000) -> Tally:
