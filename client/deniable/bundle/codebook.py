@@ -39,16 +39,16 @@ def _line(one: Option) -> tuple[Any, ...]:
     item, scores, window = one.item, values(one.item), isinstance(one.item.channel, Window)
     score = scores[one.category] if scores else None
     coins = len(item.recorded), item.d, item.keep_threshold, item.epsilon
-    ends = (item.channel.inside, item.settings["low"], item.settings["high"]) if window else (None, None, None)
+    ends = (item.channel.inside, *item.kind.range) if window and item.kind.range else (None, None, None)
     return one.variable, one.code, item.id, one.label, score, *coins, item.text, *ends
 
 
 def values(item: Question) -> list[float | None] | None:
     """What each bit of a report says of the scores: that of its category, or the value of a window's output; None where there are none."""
     scores = scores_of(item)
-    if scores is None or not isinstance(item.channel, Window):
+    if scores is None or not isinstance(item.channel, Window) or item.kind.range is None:
         return scores
-    low, high = item.settings["low"], item.settings["high"]
+    low, high = item.kind.range
     step = (high - low) / (item.channel.levels - 1)
     told = [(low + high) / 2 + step * float(value) for value in output_values(item.channel)]
     return [*told[:-1], None] if item.channel.apart else list(told)

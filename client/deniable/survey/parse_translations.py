@@ -1,4 +1,4 @@
-"""Parser of translations: the texts of a survey in further languages; each must also be in the survey's own language."""
+"""Parser of translations: a survey's texts in further languages; the survey must have each text in its own language too."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deniable.survey.question import Question
-from deniable.survey.reading import Reading, shown
+from deniable.survey.reading import Reading, excerpt
 from deniable.survey.translation import TEXTS, language_problem, option_problems, plain
 
 
 def parse_translations(reading: Reading, top: Mapping[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
-    """Returns the survey's texts in further languages as written; all of them are optional."""
-    own, written = top.get("language", "en"), top.get("translations", {})
+    """Returns the survey's texts in further languages; every text is optional."""
+    own, translations = top.get("language", "en"), top.get("translations", {})
     if (broken := language_problem(own)) is not None:
-        reading.refuse("language", f"{broken}, got {shown(own)}")
-    if not isinstance(written, Mapping) or ("translations" in top and not written):
-        reading.refuse("translations", "must be a mapping with a language or more, each with its texts")
+        reading.refuse("language", f"{broken}, got {excerpt(own)}")
+    if not isinstance(translations, Mapping) or ("translations" in top and not translations):
+        reading.refuse("translations", "must be a mapping from one language or more to texts")
         return {}
-    for language, texts in written.items():
+    for language, texts in translations.items():
         where = f"translations.{language}"
         if (broken := language_problem(language)) is not None:
             reading.refuse(where, broken)
@@ -28,10 +28,11 @@ def parse_translations(reading: Reading, top: Mapping[str, Any], questions: Sequ
             reading.refuse(where, f"must be a mapping with some of {', '.join((*TEXTS, 'questions'))}")
         else:
             _language(reading, texts, where, top, questions)
-    return {} if reading.problems else plain(written)
+    return {} if reading.problems else plain(translations)
 
 
 def _language(reading: Reading, texts: Mapping[str, Any], where: str, top: Mapping[str, Any], questions: Sequence[Question]) -> None:
+    """Checks the texts of one language."""
     reading.keys(texts, where, required=[], optional=[key for key in TEXTS if key in top] + ["questions"])
     for key in TEXTS:
         reading.text(texts, where, key)
@@ -39,18 +40,19 @@ def _language(reading: Reading, texts: Mapping[str, Any], where: str, top: Mappi
     if not isinstance(own, Mapping) or ("questions" in texts and not own):
         reading.refuse(f"{where}.questions", "must be a mapping from question ids to their text and options")
         return
-    known = {question.id: question for question in questions}
-    if len(known) < len(top.get("questions", ())):
-        return  # the questions' own mistakes come first
+    by_id = {question.id: question for question in questions}
+    if len(by_id) < len(top.get("questions", ())):
+        return  # the author has to correct the questions first
     for name, words in own.items():
         here = f"{where}.questions.{name}"
-        if name not in known or not isinstance(words, Mapping) or not words:
+        if name not in by_id or not isinstance(words, Mapping) or not words:
             reading.refuse(here, "must be the id of a question, with its text, its options or both")
         else:
-            _question(reading, words, here, known[name])
+            _question(reading, words, here, by_id[name])
 
 
 def _question(reading: Reading, words: Mapping[str, Any], where: str, question: Question) -> None:
+    """Checks the texts of one question."""
     reading.keys(words, where, required=[], optional=["text", "options", "help", "section"])
     for key in ("text", "help"):
         reading.text(words, where, key)
@@ -64,6 +66,7 @@ def _question(reading: Reading, words: Mapping[str, Any], where: str, question: 
 
 
 def _section(reading: Reading, words: Any, where: str, question: Question) -> None:
+    """Checks the texts of the section that begins with a question."""
     own = question.section.to_dict() if question.section else {}
     if not own:
         reading.refuse(where, f"must be left out: no section begins with question {question.id}")

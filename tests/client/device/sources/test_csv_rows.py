@@ -37,7 +37,7 @@ def read(rows: Any, size: int, skip: int) -> Read:
     """Every stretch that comes: its cells and the rows that are none; and the error at the end, if there is one."""
     stretches: list[tuple[int, list[list[str]], dict[int, str]]] = []
     try:
-        for raw in as_rows(rows).stretches(NAMES, size, skip):
+        for raw in as_rows(rows).batches(NAMES, size, skip):
             stretches.append((raw.size, [column.tolist() for column in raw.columns], raw.broken))
     except AnswerError as error:
         return stretches, str(error).partition(": ")[2].partition("line ")[2] or str(error).partition(": ")[2]
