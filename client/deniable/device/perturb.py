@@ -18,7 +18,7 @@ from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import MISSING, positions, round_stochastically
 from deniable.device.entropy import keyed_words, os_words
 from deniable.device.items import each_answer, item_lists
-from deniable.device.randomize import FEW, Words, numbers, randomize
+from deniable.device.randomize import FEW, Words, randomize, randomize_as_numbers
 from deniable.device.sampling import draw
 from deniable.device.sealed import Sealed
 from deniable.device.sources.rows import Rows
@@ -152,7 +152,7 @@ def perturb(survey: Survey, categories: NDArray[np.integer[Any]], part: Part, in
         RefusedError: The system has no source of randomness.
     """
     try:
-        reports = randomized(survey, categories, keyed_words())
+        reports = randomize_records(survey, categories, keyed_words())
         secret = secrets.token_bytes(access_codes.SECRET_BYTES)
     except (NotImplementedError, OSError):
         raise RefusedError("the operating system gives no secure random numbers; nothing was sent") from None
@@ -168,7 +168,7 @@ def perturb(survey: Survey, categories: NDArray[np.integer[Any]], part: Part, in
     return submission, access_codes.format_code(secret)
 
 
-def randomized(survey: Survey, categories: NDArray[np.integer[Any]], words: Words) -> bytes:
+def randomize_records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words) -> bytes:
     """Returns the records of n respondents with categories of shape (items, n), in a random order."""
     n = categories.shape[1]
     blocks = [_records(survey, categories[:, start : start + BLOCK], words) for start in range(0, n, BLOCK)]
@@ -181,7 +181,7 @@ def _records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words)
     for field, column in zip(survey.record.fields, categories, strict=True):
         channel = field.item.channel
         few = channel.outputs <= FEW
-        records.put(field, numbers(channel, column, words) if few else randomize(channel, column, words)[:, :-1])
+        records.put(field, randomize_as_numbers(channel, column, words) if few else randomize(channel, column, words)[:, :-1])
     return records
 
 

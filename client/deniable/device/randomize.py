@@ -41,7 +41,7 @@ def randomize(channel: Channel, categories: NDArray[np.integer[Any]], words: Wor
     n, k, outputs = len(categories), channel.k, channel.outputs
     bits = np.empty((n, outputs), dtype=np.bool_)
     if outputs <= FEW:
-        sets = numbers(channel, categories, words)
+        sets = randomize_as_numbers(channel, categories, words)
         bits[:, :-1] = sets[:, None] >> np.arange(outputs - 2, -1, -1, dtype=sets.dtype) & sets.dtype.type(1)
         bits[:, -1] = bits[:, :-1].sum(axis=1) < channel.d
         return bits
@@ -64,7 +64,7 @@ def _problem(channel: Channel, categories: NDArray[Any]) -> str | None:
     return f"categories must be from 0 to {channel.k - 1}, and {wrong:,} of {len(categories):,} are not"
 
 
-def numbers(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.unsignedinteger[Any]]:
+def randomize_as_numbers(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.unsignedinteger[Any]]:
     """Returns randomized reports of at most FEW outputs as numbers, shape (n,): all bits but the last, the first one highest."""
     if isinstance(channel, Window):
         number: Any = np.min_scalar_type((1 << channel.outputs) - 1).type
@@ -97,7 +97,7 @@ def _output_near(channel: Window, categories: NDArray[np.integer[Any]], words: W
 def _sets(
     channel: Channel, categories: NDArray[np.integer[Any]], keeps: NDArray[np.bool_], words: Words
 ) -> NDArray[np.unsignedinteger[Any]]:
-    """Returns `numbers` for more than two categories: the others as `choose` draws them, with the respondent's own category inserted.
+    """Returns `randomize_as_numbers` for more than two categories: others drawn as by `choose`, and the respondent's own inserted.
 
     Memory costs more than arithmetic, so there are only two arrays, in one allocation, and the words of one step. The C library keeps
     freed memory up to twice the largest piece; with more pieces it requests every page anew, which takes a third longer.

@@ -14,10 +14,10 @@ from deniable.survey.document import Document
 from deniable.survey.parse_questions import bits_of, parse_questions
 from deniable.survey.parse_translations import parse_translations
 from deniable.survey.question import Question, blocks_of
-from deniable.survey.reading import Reading, excerpt, join
 from deniable.survey.total import HIGH, exceeds, total_epsilon
 from deniable.survey.translation import TEXTS
 from deniable.survey.types.base import label_problems, whole_number
+from deniable.survey.validator import Validator, excerpt, join
 
 FORMAT = 1
 MAX_BITS = 2048
@@ -37,12 +37,12 @@ def parse(source: Document) -> Content:
     Raises:
         SurveyError: The document breaks rules; it lists every problem in the file's order.
     """
-    reading = Reading(source)
-    _refuse_lookalikes(reading, source.value)
-    return _content(reading)
+    validator = Validator(source)
+    _refuse_lookalikes(validator, source.value)
+    return _content(validator)
 
 
-def _refuse_lookalikes(reading: Reading, top: Any) -> None:
+def _refuse_lookalikes(validator: Validator, top: Any) -> None:
     """Refuses titles and labels with invisible characters, and labels of one list that look alike."""
     if not isinstance(top, Mapping):
         return
@@ -52,11 +52,11 @@ def _refuse_lookalikes(reading: Reading, top: Any) -> None:
         if not isinstance(texts, Mapping):
             continue
         if isinstance(title := texts.get("title"), str) and (name := lookalikes.first_invisible(title)):
-            reading.refuse(join(where, "title"), f"must have no invisible characters, got {name}")
+            validator.refuse(join(where, "title"), f"must have no invisible characters, got {name}")
         for key, labels in (("groups", texts.get("groups")), *_options(texts.get("questions"))):
             if isinstance(labels, list | tuple):
                 for here, message in lookalikes.problems(labels, join(where, key)):
-                    reading.refuse(here, message)
+                    validator.refuse(here, message)
 
 
 def _options(questions: Any) -> Iterator[tuple[str, Any]]:
@@ -70,31 +70,31 @@ def _options(questions: Any) -> Iterator[tuple[str, Any]]:
                 yield f"{where}.bins", [entry.get("name") if isinstance(entry, Mapping) else None for entry in bins]
 
 
-def _content(reading: Reading) -> Content:
+def _content(validator: Validator) -> Content:
     """Returns the content of a survey; reads every part even after problems."""
-    reading.problems.extend(reading.source.problems)
-    top = reading.source.value
+    validator.problems.extend(validator.source.problems)
+    top = validator.source.value
     if not isinstance(top, Mapping):
-        reading.refuse("file", "must be a mapping with the keys deniable, id, title, about, epsilon, questions")
-        raise SurveyError(reading.problems)
-    reading.keys(top, "", required=("deniable", "id", "title", "about", "questions"), optional=("epsilon", *DEFAULTS))
+        validator.refuse("file", "must be a mapping with the keys deniable, id, title, about, epsilon, questions")
+        raise SurveyError(validator.problems)
+    validator.keys(top, "", required=("deniable", "id", "title", "about", "questions"), optional=("epsilon", *DEFAULTS))
     if "deniable" in top and str(top["deniable"]) != str(FORMAT):
-        reading.refuse("deniable", f"must be {FORMAT}, the version of the format, got {excerpt(top['deniable'])}")
-    reading.identifier(top, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first")
+        validator.refuse("deniable", f"must be {FORMAT}, the version of the format, got {excerpt(top['deniable'])}")
+    validator.identifier(top, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first")
     for key in TEXTS:
-        reading.text(top, "", key)
-    _return_link(reading, top)
-    questions = parse_questions(reading, top, most_bits=2 * MAX_BITS)
-    ask = _ask(reading, top, questions)
-    _check_size(reading, top, questions, ask)
-    _check_groups(reading, top)
-    _check_word(reading, top, "access", ACCESS)
-    _check_word(reading, top, "layout", LAYOUT)
-    batch = _batch(reading, top)
-    translations = parse_translations(reading, top, questions)
-    accepts = _accept_high_epsilon(reading, top, questions, ask)
-    if reading.problems:
-        raise SurveyError(sorted(reading.problems, key=lambda p: p.line or 0))
+        validator.text(top, "", key)
+    _check_return_link(validator, top)
+    questions = parse_questions(validator, top, most_bits=2 * MAX_BITS)
+    ask = _ask(validator, top, questions)
+    _check_size(validator, top, questions, ask)
+    _check_groups(validator, top)
+    _check_word(validator, top, "access", ACCESS)
+    _check_word(validator, top, "layout", LAYOUT)
+    batch = _batch(validator, top)
+    translations = parse_translations(validator, top, questions)
+    accepts = _accept_high_epsilon(validator, top, questions, ask)
+    if validator.problems:
+        raise SurveyError(sorted(validator.problems, key=lambda p: p.line or 0))
     return Content(
         questions=questions,
         ask=ask,
@@ -106,59 +106,59 @@ def _content(reading: Reading) -> Content:
     )
 
 
-def _return_link(reading: Reading, top: Mapping[str, Any]) -> None:
+def _check_return_link(validator: Validator, top: Mapping[str, Any]) -> None:
     """Checks the return link: one address for all respondents, since differences would identify them."""
     link = top.get("return_link", "https://a")
     if not isinstance(link, str) or len(link) > MAX_LINK or not RETURN_LINK.fullmatch(link):
         rule = f"must be one address for everybody that begins with https://, of at most {MAX_LINK} characters"
-        reading.refuse("return_link", f"{rule}, without spaces, #, {{ and }}, got {excerpt(link)}")
+        validator.refuse("return_link", f"{rule}, without spaces, #, {{ and }}, got {excerpt(link)}")
 
 
-def _check_groups(reading: Reading, top: Mapping[str, Any]) -> None:
+def _check_groups(validator: Validator, top: Mapping[str, Any]) -> None:
     """Checks the labels of groups."""
     if "groups" in top:
         for where, message in label_problems(top["groups"], "groups"):
-            reading.refuse(where, message)
+            validator.refuse(where, message)
 
 
-def _check_word(reading: Reading, top: Mapping[str, Any], key: str, allowed: Sequence[str]) -> None:
+def _check_word(validator: Validator, top: Mapping[str, Any], key: str, allowed: Sequence[str]) -> None:
     """Checks a key that is one of some words."""
     if key in top and top[key] not in allowed:
-        reading.refuse(key, f"must be {' or '.join(allowed)}, got {excerpt(top[key])}")
+        validator.refuse(key, f"must be {' or '.join(allowed)}, got {excerpt(top[key])}")
 
 
-def _batch(reading: Reading, top: Mapping[str, Any]) -> int:
+def _batch(validator: Validator, top: Mapping[str, Any]) -> int:
     """Returns the fewest records that a server counts together."""
     batch = whole_number(top.get("batch", BATCH))
     if batch is None or not 1 <= batch <= MAX_BATCH:
-        reading.refuse("batch", f"must be a whole number from 1 to {MAX_BATCH:,}, got {excerpt(top['batch'])}")
+        validator.refuse("batch", f"must be a whole number from 1 to {MAX_BATCH:,}, got {excerpt(top['batch'])}")
     return batch or BATCH
 
 
-def _ask(reading: Reading, top: Mapping[str, Any], questions: tuple[Question, ...]) -> int | None:
+def _ask(validator: Validator, top: Mapping[str, Any], questions: tuple[Question, ...]) -> int | None:
     """Returns the number of blocks to draw, fewer than there are."""
     if "ask" not in top:
         return None
     ask, blocks = whole_number(top["ask"]), len(blocks_of(questions)) if questions else 0
     if ask is None or not 1 <= ask < max(blocks, 2):
-        reading.refuse("ask", f"must be a whole number from 1 to {max(blocks, 2) - 1}, fewer than all, got {excerpt(top['ask'])}")
+        validator.refuse("ask", f"must be a whole number from 1 to {max(blocks, 2) - 1}, fewer than all, got {excerpt(top['ask'])}")
     return ask
 
 
-def _check_size(reading: Reading, top: Mapping[str, Any], questions: Sequence[Question], ask: int | None) -> None:
+def _check_size(validator: Validator, top: Mapping[str, Any], questions: Sequence[Question], ask: int | None) -> None:
     """Checks the number of bits of a record."""
     bits = sum(map(bits_of, questions)) + (len(questions) if ask else 0)
     if bits > MAX_BITS:
         more = " or more" if len(questions) < len(top["questions"]) else ""
-        reading.refuse("questions", f"must need at most {MAX_BITS:,} bits in all (options less one, added up), got {bits:,}{more}")
+        validator.refuse("questions", f"must need at most {MAX_BITS:,} bits in all (options less one, added up), got {bits:,}{more}")
 
 
-def _accept_high_epsilon(reading: Reading, top: Mapping[str, Any], questions: Sequence[Question], ask: int | None) -> bool:
+def _accept_high_epsilon(validator: Validator, top: Mapping[str, Any], questions: Sequence[Question], ask: int | None) -> bool:
     """Returns whether the file accepts a high total epsilon, and refuses one otherwise."""
-    accepts = reading.flag(top, "accept_high_epsilon", False)
-    if not reading.problems and not accepts and exceeds(questions, ask, HIGH):
+    accepts = validator.flag(top, "accept_high_epsilon", False)
+    if not validator.problems and not accepts and exceeds(questions, ask, HIGH):
         total = math.ceil(total_epsilon(questions, ask) * 1e4) / 1e4
-        reading.refuse(
+        validator.refuse(
             "epsilon" if "epsilon" in top else "questions",
             f"must be at most {HIGH} in total, got {total:,.4f}: lower it, or if it must be so high, add "
             f"`accept_high_epsilon: true`; the page then warns respondents that their protection is weak",

@@ -13,10 +13,10 @@ from deniable.mechanism import Channel
 from deniable.survey.epsilon import parse_epsilon
 from deniable.survey.parse_condition import Conditions
 from deniable.survey.question import Question, Section, block_numbers, dependencies_of
-from deniable.survey.reading import Reading, excerpt
 from deniable.survey.total import shares_of_epsilon
 from deniable.survey.types import TYPES
 from deniable.survey.types.base import NO_ANSWER, QuestionType, number, whole_number
+from deniable.survey.validator import Validator, excerpt
 
 MAX_QUESTIONS = 2048
 MIN_WEIGHT, MAX_WEIGHT = 0.01, 100  # of a question: its share of the survey's epsilon, relative to the others
@@ -24,16 +24,16 @@ QUESTION_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 OPTIONAL = ("epsilon", "weight", "required", "show_if", "help", "section")
 
 
-def parse_questions(reading: Reading, top: Mapping[str, Any], most_bits: int) -> tuple[Question, ...]:
+def parse_questions(validator: Validator, top: Mapping[str, Any], most_bits: int) -> tuple[Question, ...]:
     """Returns the valid questions. Questions after `most_bits` bits are not read, since the survey is refused then."""
     sources = top.get("questions", [])
     if not isinstance(sources, list | tuple) or ("questions" in top and not sources):
-        reading.refuse("questions", "must be a list of at least one question")
+        validator.refuse("questions", "must be a list of at least one question")
         sources = []
     if len(sources) > MAX_QUESTIONS:
-        reading.refuse("questions", f"must be at most {MAX_QUESTIONS:,} questions, got {len(sources):,}")
+        validator.refuse("questions", f"must be at most {MAX_QUESTIONS:,} questions, got {len(sources):,}")
         return ()
-    builder = _Questions(reading, top)
+    builder = _Questions(validator, top)
     bits = 0
     for index, (source, share) in enumerate(zip(sources, _shares(sources, whole_number(top.get("ask"))), strict=True)):
         question = builder.add(source, index, share)
@@ -67,7 +67,7 @@ class _Questions:
     """Parser of one question after the other.
 
     Attributes:
-        reading: The validation context.
+        validator: The validation context.
         top: The survey's keys.
         questions: The valid questions so far.
         earlier: The valid questions, by id.
@@ -75,7 +75,7 @@ class _Questions:
         has_invalid: Whether any question was invalid.
     """
 
-    reading: Reading
+    validator: Validator
     top: Mapping[str, Any]
     questions: list[Question] = field(default_factory=list)
     earlier: dict[str, Question] = field(default_factory=dict)
@@ -86,11 +86,11 @@ class _Questions:
         """Parses the next question, and returns it if it is valid."""
         where = f"questions[{index}]"
         if not isinstance(source, Mapping):
-            self.reading.refuse(where, f"must be a mapping with the keys id, text, type, got {type(source).__name__}")
+            self.validator.refuse(where, f"must be a mapping with the keys id, text, type, got {type(source).__name__}")
             return None
         name = source.get("id")
         if isinstance(name, str) and self.first.setdefault(name, index) != index:
-            self.reading.refuse(f"{where}.id", f"must be unique, got the id of questions[{self.first[name]}] again: {excerpt(name)}")
+            self.validator.refuse(f"{where}.id", f"must be unique, got the id of questions[{self.first[name]}] again: {excerpt(name)}")
         question = self.question(source, where, share)
         if question:
             self.questions.append(question)
@@ -100,23 +100,23 @@ class _Questions:
 
     def question(self, source: Mapping[str, Any], where: str, share: Fraction) -> Question | None:
         """Returns a question, or None if it is invalid."""
-        reading, before = self.reading, len(self.reading.problems)
+        validator, before = self.validator, len(self.validator.problems)
         kind = self.kind(source, where)
-        reading.identifier(source, f"{where}.id", QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first")
+        validator.identifier(source, f"{where}.id", QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first")
         for key in ("text", "help"):
-            reading.text(source, where, key)
+            validator.text(source, where, key)
         section = self.section(source["section"], f"{where}.section") if "section" in source else None
         if kind and all(key in source for key in kind.required_keys):
             for key, message in kind.problems(source):
-                reading.refuse(f"{where}.{key}", message)
-        required = reading.flag(source, f"{where}.required", True) and "show_if" not in source
+                validator.refuse(f"{where}.{key}", message)
+        required = validator.flag(source, f"{where}.required", True) and "show_if" not in source
         if "show_if" in source and source.get("required") in (True, "true"):
-            reading.refuse(f"{where}.required", "must be left out or false beside show_if: a hidden question is sent as no answer")
-        conditions = Conditions(reading, self.earlier, not self.has_invalid)
+            validator.refuse(f"{where}.required", "must be left out or false beside show_if: a hidden question is sent as no answer")
+        conditions = Conditions(validator, self.earlier, not self.has_invalid)
         show_if = conditions.read(source["show_if"], f"{where}.show_if") if "show_if" in source else None
         self.check_weight(source, f"{where}.weight")
         epsilon = self.question_epsilon(source, where, share)
-        if kind is None or epsilon is None or len(reading.problems) > before:
+        if kind is None or epsilon is None or len(validator.problems) > before:
             return None
         typed = kind.parse(source, epsilon)
         if (channel := self.channel(typed, where, epsilon, required)) is None:
@@ -127,11 +127,13 @@ class _Questions:
     def channel(self, kind: QuestionType, where: str, epsilon: float, required: bool) -> Channel | None:
         """Returns the coins of a question, or None if it is invalid."""
         if not required and NO_ANSWER in kind.categories:
-            self.reading.refuse(where, f"must not have the option {NO_ANSWER!r}, which `required: false` adds by itself")
+            self.validator.refuse(where, f"must not have the option {NO_ANSWER!r}, which `required: false` adds by itself")
             return None
         channel = kind.channel(Fraction(epsilon) / max(1, len(kind.items)), len(kind.categories) + (not required))
         if channel.odds <= 1:
-            self.reading.refuse(f"{where}.epsilon", f"is too small for a 32-bit coin over {channel.k} categories: it would reveal nothing")
+            self.validator.refuse(
+                f"{where}.epsilon", f"is too small for a 32-bit coin over {channel.k} categories: it would reveal nothing"
+            )
             return None
         return channel
 
@@ -141,39 +143,39 @@ class _Questions:
         if "type" in source and kind is None:
             near = difflib.get_close_matches(str(source["type"]), TYPES, n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
-            self.reading.refuse(f"{where}.type", f"must be one of {', '.join(TYPES)}, got {excerpt(source['type'])}{hint}")
+            self.validator.refuse(f"{where}.type", f"must be one of {', '.join(TYPES)}, got {excerpt(source['type'])}{hint}")
         own = list(kind.required_keys) if kind else []
         others = [key for t in ([kind] if kind else TYPES.values()) for key in (*t.required_keys, *t.optional_keys)]
-        self.reading.keys(source, where, required=["id", "text", "type", *own], optional=[*OPTIONAL, *others])
+        self.validator.keys(source, where, required=["id", "text", "type", *own], optional=[*OPTIONAL, *others])
         return kind
 
     def section(self, source: Any, where: str) -> Section | None:
         """Returns the section that begins with a question."""
         if not isinstance(source, Mapping):
-            self.reading.refuse(where, f"must be a mapping with the keys title and, if needed, note, got {type(source).__name__}")
+            self.validator.refuse(where, f"must be a mapping with the keys title and, if needed, note, got {type(source).__name__}")
             return None
-        before = len(self.reading.problems)
-        self.reading.keys(source, where, required=["title"], optional=["note"])
+        before = len(self.validator.problems)
+        self.validator.keys(source, where, required=["title"], optional=["note"])
         for key in ("title", "note"):
-            self.reading.text(source, where, key)
-        return Section(source["title"], source.get("note", "")) if len(self.reading.problems) == before else None
+            self.validator.text(source, where, key)
+        return Section(source["title"], source.get("note", "")) if len(self.validator.problems) == before else None
 
     def check_weight(self, source: Mapping[str, Any], where: str) -> None:
         """Checks a question's weight."""
         if "weight" in source and _weight(source) is None:
-            self.reading.refuse(where, f"must be a number from {MIN_WEIGHT} to {MAX_WEIGHT}, got {excerpt(source['weight'])}")
+            self.validator.refuse(where, f"must be a number from {MIN_WEIGHT} to {MAX_WEIGHT}, got {excerpt(source['weight'])}")
         elif "weight" in source and "epsilon" not in self.top:
-            self.reading.refuse(where, "must be left out if the survey has no epsilon: a weight divides the survey's epsilon")
+            self.validator.refuse(where, "must be left out if the survey has no epsilon: a weight divides the survey's epsilon")
 
     def question_epsilon(self, source: Mapping[str, Any], where: str, share: Fraction) -> float | None:
         """Returns a question's epsilon, its own or its share of the survey's; None if it is invalid."""
         if "epsilon" in source and "epsilon" in self.top:
-            self.reading.refuse(f"{where}.epsilon", "must be left out beside an epsilon for the whole survey; keep one of the two")
+            self.validator.refuse(f"{where}.epsilon", "must be left out beside an epsilon for the whole survey; keep one of the two")
             return None
         if "epsilon" in source:
             return self.epsilon(source["epsilon"], f"{where}.epsilon")
         if "epsilon" not in self.top:
-            self.reading.refuse(f"{where}.epsilon", "is missing: give one here, or one for the whole survey")
+            self.validator.refuse(f"{where}.epsilon", "is missing: give one here, or one for the whole survey")
             return None
         try:
             return parse_epsilon(self.top["epsilon"], share)
@@ -185,5 +187,5 @@ class _Questions:
         try:
             return parse_epsilon(value)
         except ValueError as error:
-            self.reading.refuse(where, f"{error}, got {excerpt(value)}")
+            self.validator.refuse(where, f"{error}, got {excerpt(value)}")
             return None

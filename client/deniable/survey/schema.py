@@ -14,11 +14,11 @@ from deniable.survey.content import BATCH
 from deniable.survey.epsilon import LN, MAX_EPSILON, NUMBER
 from deniable.survey.parse import ACCESS, FORMAT, LAYOUT, MAX_BATCH, MAX_LINK, RETURN_LINK, SURVEY_ID
 from deniable.survey.parse_questions import MAX_QUESTIONS, MAX_WEIGHT, MIN_WEIGHT, QUESTION_ID
-from deniable.survey.reading import LENGTHS
 from deniable.survey.total import HIGH
 from deniable.survey.translation import LANGUAGE, TEXTS
 from deniable.survey.types import TYPES
 from deniable.survey.types.base import MAX_OPTIONS, QuestionType
+from deniable.survey.validator import LENGTHS
 
 ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 

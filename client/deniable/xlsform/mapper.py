@@ -12,8 +12,8 @@ from deniable.errors import Problem, SurveyError
 from deniable.extras import missing
 from deniable.survey.parse import SURVEY_ID
 from deniable.survey.parse_questions import QUESTION_ID
-from deniable.survey.reading import LENGTHS
 from deniable.survey.types.base import MAX_OPTION_LENGTH
+from deniable.survey.validator import LENGTHS
 from deniable.xlsform.conditions import Asked, show_if
 from deniable.xlsform.kinds import is_whole, kind_of, listed, lists_of, may_be_several, type_of
 from deniable.xlsform.languages import one_name_each, tag_of

@@ -321,7 +321,7 @@ def test_an_error_while_rows_are_dropped_shows_none_of_them(tmp_path: Path, monk
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(parquet.ParquetFile, "__exit__", broken)
-    rows = ArrowRows(File(tmp_path / "a.parquet"))._stretches(["smokes"], 5, 0)
+    rows = ArrowRows(File(tmp_path / "a.parquet"))._batches(["smokes"], 5, 0)
     assert next(rows).columns[0].tolist() == ["CANARY"] * 5
     with pytest.raises(OSError, match="Input/output") as caught:
         rows.close()  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Validation context of the survey parser: problems with their locations, and rules for values of many keys."""
+"""Validator of survey documents: rules for values of many keys, and problems with their locations."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MAX_PROBLEMS = 1000  # a hostile definition can have any number, and each takes 
 
 
 @dataclass
-class Reading:
-    """A document while it is validated. problems: the problems so far, since reading continues after each."""
+class Validator:
+    """Validator of one document. problems: the problems so far; validation continues after each."""
 
     source: Document
     problems: list[Problem] = field(default_factory=list)
 
     def refuse(self, where: str, message: str) -> None:
-        """Records a problem. Raises SurveyError once there are too many."""
+        """Records a problem with a key or value. Raises SurveyError once there are too many."""
         self.problems.append(Problem(where, message, self.line(where)))
         if len(self.problems) == MAX_PROBLEMS:
             raise SurveyError([*self.problems, Problem("file", "has too many mistakes; the rest was not checked")])
