@@ -101,28 +101,32 @@ class _Questions:
     def question(self, source: Mapping[str, Any], where: str, share: Fraction) -> Question | None:
         """Returns a question, or None if it is invalid."""
         validator, before = self.validator, len(self.validator.problems)
-        kind = self.kind(source, where)
+        type_class = self.type_class(source, where)
         validator.identifier(source, f"{where}.id", QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first")
         for key in ("text", "help"):
             validator.text(source, where, key)
         section = self.section(source["section"], f"{where}.section") if "section" in source else None
-        if kind and all(key in source for key in kind.required_keys):
-            for key, message in kind.problems(source):
+        if type_class and all(key in source for key in type_class.required_keys):
+            for key, message in type_class.problems(source):
                 validator.refuse(f"{where}.{key}", message)
-        required = validator.flag(source, f"{where}.required", True) and "show_if" not in source
-        if "show_if" in source and source.get("required") in (True, "true"):
-            validator.refuse(f"{where}.required", "must be left out or false beside show_if: a hidden question is sent as no answer")
+        required = self.required(source, f"{where}.required")
         conditions = Conditions(validator, self.earlier, not self.has_invalid)
         show_if = conditions.read(source["show_if"], f"{where}.show_if") if "show_if" in source else None
         self.check_weight(source, f"{where}.weight")
         epsilon = self.question_epsilon(source, where, share)
-        if kind is None or epsilon is None or len(validator.problems) > before:
+        if type_class is None or epsilon is None or len(validator.problems) > before:
             return None
-        typed = kind.parse(source, epsilon)
-        if (channel := self.channel(typed, where, epsilon, required)) is None:
+        kind = type_class.parse(source, epsilon)
+        channel = self.channel(kind, where, epsilon, required)
+        if channel is None:
             return None
-        texts = source["id"], source["text"]
-        return Question(*texts, typed, epsilon, channel, required, show_if, help=source.get("help", ""), section=section)
+        return Question(source["id"], source["text"], kind, epsilon, channel, required, show_if, source.get("help", ""), section)
+
+    def required(self, source: Mapping[str, Any], where: str) -> bool:
+        """Returns whether a question must be answered; questions with a condition never must."""
+        if "show_if" in source and source.get("required") in (True, "true"):
+            self.validator.refuse(where, "must be left out or false beside show_if: a hidden question is sent as no answer")
+        return self.validator.flag(source, where, True) and "show_if" not in source
 
     def channel(self, kind: QuestionType, where: str, epsilon: float, required: bool) -> Channel | None:
         """Returns the coins of a question, or None if it is invalid."""
@@ -137,17 +141,18 @@ class _Questions:
             return None
         return channel
 
-    def kind(self, source: Mapping[str, Any], where: str) -> type[QuestionType] | None:
+    def type_class(self, source: Mapping[str, Any], where: str) -> type[QuestionType] | None:
         """Returns the type that a question names, and checks the question's keys."""
-        kind = TYPES.get(source["type"]) if isinstance(source.get("type"), str) else None
-        if "type" in source and kind is None:
+        type_class = TYPES.get(source["type"]) if isinstance(source.get("type"), str) else None
+        if "type" in source and type_class is None:
             near = difflib.get_close_matches(str(source["type"]), TYPES, n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
             self.validator.refuse(f"{where}.type", f"must be one of {', '.join(TYPES)}, got {excerpt(source['type'])}{hint}")
-        own = list(kind.required_keys) if kind else []
-        others = [key for t in ([kind] if kind else TYPES.values()) for key in (*t.required_keys, *t.optional_keys)]
+        types = [type_class] if type_class else list(TYPES.values())
+        own = list(type_class.required_keys) if type_class else []
+        others = [key for other in types for key in (*other.required_keys, *other.optional_keys)]
         self.validator.keys(source, where, required=["id", "text", "type", *own], optional=[*OPTIONAL, *others])
-        return kind
+        return type_class
 
     def section(self, source: Any, where: str) -> Section | None:
         """Returns the section that begins with a question."""
