@@ -9,7 +9,7 @@ from benchmarks.performance.line import Line
 
 from deniable.device.entropy import keyed_words
 from deniable.device.perturb import BLOCK, perturb_one
-from deniable.device.randomize import numbers
+from deniable.device.randomize import randomize_as_numbers
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.public import Public
@@ -31,7 +31,7 @@ def toss(channel: Channel, total: int) -> None:
     """`total` reports of one question, as many at once as a client takes."""
     categories, words = np.zeros(BLOCK, dtype=np.int8), keyed_words()
     for start in range(0, total, BLOCK):
-        numbers(channel, categories[: total - start], words)
+        randomize_as_numbers(channel, categories[: total - start], words)
 
 
 def raw_words() -> None:

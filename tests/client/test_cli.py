@@ -289,7 +289,7 @@ def test_check_warns_of_a_question_that_nobody_can_be_shown(run, survey_file):
     )
     result = run("check", str(survey_file))
     assert result.exit_code == 0
-    warned = "nobody is ever shown the question b: no answers meet its condition, and its part of epsilon tells nothing"
+    warned = "the question b is never shown: no answers meet its condition, so its share of epsilon is wasted"
     assert f"warning: {warned}\n" in result.stdout
     assert json.loads(run("check", "--json", str(survey_file)).stdout)["warnings"] == [warned]
 

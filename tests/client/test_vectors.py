@@ -29,6 +29,7 @@ from deniable.mechanism import Channel, Window
 from deniable.privacy.posterior import odds_of_sum, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.layout import Layout
+from deniable.survey.types import TYPES
 from deniable.wire import access_codes
 from deniable.wire.public import Public
 from deniable.wire.record import pack, unpack
@@ -146,8 +147,10 @@ def test_every_bad_envelope_is_refused_by_its_rule(vectors: Vectors) -> None:
 
 def test_every_answer_means_its_category_or_is_refused(vectors: Vectors) -> None:
     for case in vectors("answers"):
-        question: Any = SimpleNamespace(id="q", type=case["type"], required=case["required"], settings=case.get("source", {}))
-        question.categories = tuple(case["categories"])
+        categories = tuple(case["categories"])
+        options = categories if case["required"] else categories[:-1]
+        kind = TYPES[case["type"]].parse({"options": options, **case.get("source", {})}, 1.0)
+        question: Any = SimpleNamespace(id="q", kind=kind, required=case["required"], categories=categories)
         if case["category"] is None:
             with pytest.raises(AnswerError):
                 encode(question, case["answer"], Stream(case.get("words", [])))

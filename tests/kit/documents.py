@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from deniable.survey.question import block_numbers, dependence
+from deniable.survey.question import block_numbers, dependencies_of
 from deniable.survey.schema import survey_schema
 
 LABELS = st.sampled_from(["yes", "no", "a", "b: c", "1.10", "ein Wort", "مدينة", "x, y", "#", "two\nlines", "tab\tbed", "null"])
@@ -62,7 +62,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     top |= perhaps("contact", TEXTS) | perhaps("ethics", TEXTS) | perhaps("groups", options())
     top |= perhaps("access", st.sampled_from(["open", "invited"])) | perhaps("layout", st.sampled_from(["list", "steps"]))
     top |= perhaps("batch", st.sampled_from(["1", "10", "25.0"])) | perhaps("accept_high_epsilon", st.sampled_from(["true", "false"]))
-    blocks = max(block_numbers(list(map(dependence, questions)))) + 1
+    blocks = max(block_numbers(list(map(dependencies_of, questions)))) + 1
     top |= perhaps("ask", st.integers(1, blocks - 1).map(str)) if blocks > 1 else {}
     top |= perhaps("language", st.just("en"))
     top |= perhaps("translations", translations(top, questions))

@@ -42,18 +42,17 @@ def _line(option: Option) -> tuple[Any, ...]:
     item, scores = option.item, output_scores(option.item)
     score = scores[option.category] if scores else None
     coins = len(item.recorded), item.d, item.keep_threshold, item.epsilon
-    window: tuple[Any, ...] = (None, None, None)
-    if isinstance(item.channel, Window):
-        window = (item.channel.inside, item.settings["low"], item.settings["high"])
+    channel = item.channel
+    window = (channel.inside, *item.kind.range) if isinstance(channel, Window) and item.kind.range else (None, None, None)
     return option.variable, option.code, item.id, option.label, score, *coins, item.text, *window
 
 
 def output_scores(item: Question) -> list[float | None] | None:
     """Returns the score of each recorded value, of a category or of an output of a window; None if the item has no scores."""
     scores = scores_of(item)
-    if scores is None or not isinstance(item.channel, Window):
+    if scores is None or not isinstance(item.channel, Window) or item.kind.range is None:
         return scores
-    low, high = item.settings["low"], item.settings["high"]
+    low, high = item.kind.range
     step = (high - low) / (item.channel.levels - 1)
     of_outputs = [(low + high) / 2 + step * float(value) for value in output_values(item.channel)]
     return [*of_outputs[:-1], None] if item.channel.apart else list(of_outputs)

@@ -16,7 +16,7 @@ from deniable.privacy.posterior import NaturalFrequencies, least_protected, odds
 from deniable.survey import Survey
 from deniable.survey.gaps import gaps
 from deniable.survey.labels import warnings
-from deniable.survey.reachable import never_shown
+from deniable.survey.reachable import unreachable
 from deniable.survey.schema import survey_schema
 from deniable.survey.total import HIGH
 from deniable.survey.undeclared import undeclared
@@ -64,7 +64,7 @@ def check_command(file: Path, respondents: int | None, exact: bool, as_json: boo
                 at = f"{file}:{problem.line}" if problem.line else f"{file}"
                 click.echo(f"{at}: {problem.where}: {problem.message}", err=True)
         raise click.exceptions.Exit(1) from None
-    doubts = [*never_shown(survey.questions), *undeclared(survey.questions), *warnings(survey.groups, respondents)]
+    doubts = [*unreachable(survey.questions), *undeclared(survey.questions), *warnings(survey.groups, respondents)]
     if as_json:
         click.echo(json.dumps({**_description(survey), "warnings": doubts}, indent=2, ensure_ascii=False))
     else:

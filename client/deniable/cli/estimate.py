@@ -128,7 +128,7 @@ def _read(file: str, names: Sequence[str]) -> dict[str, list[str]]:
     columns: dict[str, list[str]] = {name: [] for name in names}
     done = 0
     try:
-        for part in source.stretches(names, _ROWS, 0):
+        for part in source.batches(names, _ROWS, 0):
             for row, reason in part.broken.items():
                 raise EstimateError(f"row {done + row + 1:,}: {reason}")
             for name, values in zip(names, part.columns, strict=True):

@@ -1,1 +1,1 @@
-"""Everything that ever holds a true answer: from an answer to a category to perturbed bits. This is what an auditor reads."""
+"""Handling of true answers, from encoding as categories to perturbed bits: the part of the client to audit."""

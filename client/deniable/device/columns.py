@@ -1,4 +1,4 @@
-"""Columns of many answers: each distinct answer is encoded once, and rows refer to it by number."""
+"""Dictionary encoding of columns of answers: each distinct answer is encoded once, and rows refer to it by number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from deniable.survey.question import Question
 
 
 @dataclass(frozen=True)
-class Coded:
+class DictionaryColumn:
     """A column as its distinct values and each row's index among them, shape (n,); -1 where there is no value."""
 
     codes: NDArray[np.integer[Any]] = field(repr=False)
@@ -29,8 +29,8 @@ class Coded:
         return [values[code] for code in self.codes.tolist()]
 
 
-class Texts(dict[str, int]):
-    """Numbers distinct texts in the order in which they come."""
+class TextCodes(dict[str, int]):
+    """Numbers of distinct texts, in order of appearance."""
 
     def __missing__(self, text: str) -> int:
         self[text] = code = len(self)
@@ -38,49 +38,49 @@ class Texts(dict[str, int]):
 
 
 def categories(question: Question, column: Any, words: Words) -> NDArray[np.integer[Any]]:
-    """Returns the categories of a column's answers, shape (n,); -1 where an answer has none. `words` round numbers."""
-    coded = _coded(column)
-    if coded is None:
-        return round_stochastically(question, positions(question, listed(column)), words)
-    places = positions(question, [*coded.values, None])
+    """Returns the categories of a column's answers, shape (n,); -1 for invalid ones. `words` round numbers."""
+    distinct = _dictionary(column)
+    if distinct is None:
+        return round_stochastically(question, positions(question, as_list(column)), words)
+    positions_of_values = positions(question, [*distinct.values, None])
     if question.rounds:
-        return round_stochastically(question, places[coded.codes], words)
-    narrow = np.floor(places).astype(np.min_scalar_type(-question.k))
-    return np.asarray(narrow[coded.codes])
+        return round_stochastically(question, positions_of_values[distinct.codes], words)
+    narrow = np.floor(positions_of_values).astype(np.min_scalar_type(-question.k))
+    return np.asarray(narrow[distinct.codes])
 
 
-def of_arrow(column: Any) -> Coded | list[Any]:
-    """Returns a column of Arrow or polars in coded form. Numbers stay as they are: few are equal."""
+def from_arrow(column: Any) -> DictionaryColumn | list[Any]:
+    """Returns an Arrow or polars column, dictionary-encoded. Numbers stay as they are, since few of them are equal."""
     with suppress(ImportError):  # polars can do without Arrow
         column = column.to_arrow() if hasattr(column, "to_arrow") else column
     if not hasattr(column, "dictionary_encode"):
-        return _plain(column.to_list())
-    if hasattr(column.type, "value_type") and hasattr(column.type, "index_type"):  # dictionary-encoded, each chunk perhaps by itself
+        return _decimals_as_text(column.to_list())
+    if hasattr(column.type, "value_type") and hasattr(column.type, "index_type"):  # dictionaries, which may differ between chunks
         column = column.cast(column.type.value_type)
     if str(column.type) not in ("string", "large_string", "bool"):
-        return _plain(column.to_pylist())
+        return _decimals_as_text(column.to_pylist())
     whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     encoded = whole.dictionary_encode()
-    return Coded(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist())
+    return DictionaryColumn(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist())
 
 
-def _plain(values: Sequence[Any]) -> list[Any]:
+def _decimals_as_text(values: Sequence[Any]) -> list[Any]:
     """Returns values with decimals as text."""
     return [format(value, "f") if isinstance(value, Decimal) else value for value in values]
 
 
-def listed(column: Any) -> Any:
+def as_list(column: Any) -> Any:
     """Returns a column's values as a list."""
     return column.tolist() if hasattr(column, "tolist") else column
 
 
-def _coded(column: Any) -> Coded | None:
-    """Returns a column of few distinct values in coded form, or None if each value must be encoded by itself."""
-    if isinstance(column, Coded):
+def _dictionary(column: Any) -> DictionaryColumn | None:
+    """Returns a column of few distinct values, dictionary-encoded, or None if each value must be encoded by itself."""
+    if isinstance(column, DictionaryColumn):
         return column
     if not hasattr(column, "factorize") or column.dtype == object:
         return None
     if column.dtype == bool:
-        return Coded(column.to_numpy().view(np.uint8), [False, True])
+        return DictionaryColumn(column.to_numpy().view(np.uint8), [False, True])
     codes, distinct = column.factorize()
-    return Coded(codes, distinct.tolist())
+    return DictionaryColumn(codes, distinct.tolist())

@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
-from deniable.device.encode import MISSING, chosen
+from deniable.device.encode import MISSING, is_option_chosen
 from deniable.errors import AnswerError
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.survey.types.base import Answer
 
-Lists = Mapping[str, tuple[str, Set[str]]]
-_BOTH = object()
-"""An invalid value: the multiple choice is answered in both forms."""
+ItemLists = Mapping[str, tuple[str, Set[str]]]
+"""For each item's name, such as `drugs[tea]`: the whole question's name, and the labels of all its items."""
+
+_AMBIGUOUS = object()
+"""Invalid value for a multiple choice that is answered in both forms."""
 
 
 def each_answer(survey: Survey, answers: Mapping[str, Answer]) -> Iterator[tuple[Question, Answer]]:
-    """Yields each item of a survey with one respondent's answer to it, or MISSING. A multiple choice is a list, or item by item."""
+    """Yields each item of a survey with one respondent's answer to it, or MISSING."""
     lists = item_lists([item.id for item in survey.items])
     for item in survey.items:
         yield item, lookup(answers, item.id, lists)
 
 
 def item_lists(names: Sequence[str]) -> dict[str, tuple[str, Set[str]]]:
-    """Returns, for each name like `drugs[tea]`, the name of the whole question and the labels of all its items, in order."""
+    """Returns the whole question's name and the labels of all its items, in order, by each name like `drugs[tea]`."""
     lists: dict[str, tuple[str, Set[str]]] = {}
     labels: dict[str, dict[str, None]] = {}
     for name in names:
@@ -35,42 +37,42 @@ def item_lists(names: Sequence[str]) -> dict[str, tuple[str, Set[str]]]:
     return lists
 
 
-def lookup(row: Mapping[str, Answer], name: str, lists: Lists) -> Answer:
+def lookup(row: Mapping[str, Answer], name: str, lists: ItemLists) -> Answer:
     """Returns a row's answer to one item. A multiple choice answered in both forms is invalid, since either may be the right one."""
     if name not in lists or lists[name][0] not in row:
         return row.get(name, MISSING)
-    return _BOTH if name in row else item_of(row[lists[name][0]], name, lists)
+    return _AMBIGUOUS if name in row else item_of(row[lists[name][0]], name, lists)
 
 
-def item_of(answer: Answer, name: str, lists: Lists) -> Answer:
+def item_of(answer: Answer, name: str, lists: ItemLists) -> Answer:
     """Returns one item's part of the answer to a whole multiple choice."""
     whole, labels = lists[name]
-    return chosen(answer, name[len(whole) + 1 : -1], labels)
+    return is_option_chosen(answer, name[len(whole) + 1 : -1], labels)
 
 
-class Keys:
-    """The keys by which rows are looked up, and near misses, which differ from a key only by capitals or spaces."""
+class ExpectedKeys:
+    """Keys of rows, and near misses, which differ from a key only by capitals or spaces."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._keys = {*names, *(whole for whole, _ in item_lists(names).values())}
         self._like = {name.strip().casefold(): name for name in self._keys}
 
-    def checked(self, row: Any) -> Any:
-        """Returns the row without blanks around its keys.
+    def normalize(self, row: Any) -> Any:
+        """Returns a row without blanks around its keys.
 
         Raises:
             AnswerError: A key differs by capitals or spaces. The message names the expected key: one in the row may be an answer.
         """
         if not isinstance(row, Mapping) or self._keys.issuperset(row):
             return row
-        bare = dict(row)
+        normalized = dict(row)
         for key in row.keys() - self._keys:
             name = self._like.get(key.strip().casefold()) if isinstance(key, str) else None
             if name is None:
                 self._keys.add(key)
-            elif (same := key.strip() == name.strip()) and name not in bare:
-                bare[name] = row[key]
+            elif (same := key.strip() == name.strip()) and name not in normalized:
+                normalized[name] = row[key]
             elif same or name not in row:
                 how = "more than once" if same else "missing"
                 raise AnswerError(f"rows must have a key for each question, as written; {how} (but for capitals or spaces): {name}")
-        return bare
+        return normalized

@@ -1,6 +1,6 @@
-"""Perturbation under a seal: true answers go in, submissions come out. All coins of a Python client are tossed here.
+"""Perturbation under a seal: true answers go in, submissions come out.
 
-Apart from the browser's form, only this file draws words for them from the generators of `entropy.py`.
+In Python, this is the only module that draws random words for coins from the generators of `entropy.py`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import MISSING, positions, round_stochastically
 from deniable.device.entropy import keyed_words, os_words
 from deniable.device.items import each_answer, item_lists
-from deniable.device.randomize import FEW, Words, numbers, randomize
+from deniable.device.randomize import FEW, Words, randomize, randomize_as_numbers
 from deniable.device.sampling import draw
 from deniable.device.sealed import Sealed
 from deniable.device.sources.rows import Rows
-from deniable.device.tables import Batch, batches
+from deniable.device.tables import Batch, ExtraColumns, batches
 from deniable.errors import AnswerError, RefusedError, RejectedRow
 from deniable.survey import Survey
 from deniable.survey.exclusive import contradictions
@@ -38,11 +38,10 @@ CodedSubmission = tuple[Submission, str]
 """A submission and its withdrawal code."""
 
 Admit = Callable[[Batch], Batch]
-"""Returns a batch of rows without those that must not be sent."""
-
+"""Returns a batch of rows without the rows that must not be sent."""
 
 BLOCK = 1 << 15
-"""Respondents whose coins are tossed at once: their words and three arrays of 64 bits each fit into the processor's cache."""
+"""Respondents whose coins are tossed at once: their words and three 64-bit arrays fit into the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class PerturbedBatch:
 
     Attributes:
         size: Number of rows.
-        rejected: The rows left out.
+        rejected: The rows that are left out.
         submissions: The submissions, each with its withdrawal code.
         marks: Hashes of the rows' keys.
         only_checked: Whether no coin was tossed for these rows.
@@ -86,7 +85,7 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
     for (item, answer), category in zip(items, categories[:, 0].tolist(), strict=True):
         if category < 0:
             name, rule = item.id, allowed(item)
-            if item.id in lists and not any(one in answers for one, (whole, _) in lists.items() if whole == lists[item.id][0]):
+            if item.id in lists and not any(key in answers for key, (whole, _) in lists.items() if whole == lists[item.id][0]):
                 name, rule = lists[item.id][0], f"a list of options, each {some_of(list(lists[item.id][1]))}"
             wrong.setdefault(name, f"{name}: is missing" if answer is MISSING else f"{name}: the answer must be {rule}")
     problems += wrong.values()
@@ -97,7 +96,15 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
 
 
 def perturb_many(
-    survey: Survey, rows: Rows, public: Public, admit: Admit, most: float = math.inf, **options: Any
+    survey: Survey,
+    rows: Rows,
+    public: Public,
+    admit: Admit,
+    most: float = math.inf,
+    *,
+    person_column: str | None = None,
+    row_key: str | None = None,
+    **options: Any,
 ) -> Iterator[PerturbedBatch]:
     """Yields the rows batch by batch: read, encoded and perturbed, each batch under a seal.
 
@@ -108,9 +115,12 @@ def perturb_many(
         rows: The source of the rows.
         public: The group, the invitation and the mode.
         admit: Selects the rows of a batch that may be sent, before a coin is tossed for them; its errors end the iteration.
-        most: Once the records have this many bytes, the other rows are only checked, and no coin is tossed for them.
-        options: As in `tables.batches`.
+        most: Bytes of records after which the other rows are only checked, without tossing a coin.
+        person_column: The column that names each row's person.
+        row_key: The column that names each row.
+        options: Further options of `tables.batches`.
     """
+    extra = ExtraColumns(public.group_column, person_column, row_key)
     size = 0
 
     def perturbed(batch: Batch) -> PerturbedBatch:
@@ -121,8 +131,8 @@ def perturb_many(
         return PerturbedBatch(batch.size, batch.rejected, submissions or [], batch.marks, submissions is None)
 
     # map and iter, not a generator, which would keep its last batch while that is being sent
-    stretches = map(perturbed, batches(survey, rows, os_words, group_column=public.group_column, **options))
-    return iter(Sealed(next, stretches, None), None)
+    perturbed_batches = map(perturbed, batches(survey, rows, os_words, extra=extra, **options))
+    return iter(Sealed(next, perturbed_batches, None), None)
 
 
 def _submissions(survey: Survey, public: Public, batch: Batch) -> list[CodedSubmission]:
@@ -130,8 +140,8 @@ def _submissions(survey: Survey, public: Public, batch: Batch) -> list[CodedSubm
     if public.group_column is None:
         return [perturb(survey, batch.categories, Part(public.group, public.mode), public.invitation)] if batch.categories.size else []
     return [
-        perturb(survey, batch.categories[:, batch.groups == place], Part(survey.groups[place], public.mode), public.invitation)
-        for place in np.unique(batch.groups)
+        perturb(survey, batch.categories[:, batch.groups == group], Part(survey.groups[group], public.mode), public.invitation)
+        for group in np.unique(batch.groups)
     ]
 
 
@@ -142,7 +152,7 @@ def perturb(survey: Survey, categories: NDArray[np.integer[Any]], part: Part, in
         RefusedError: The system has no source of randomness.
     """
     try:
-        reports = randomized(survey, categories, keyed_words())
+        reports = randomize_records(survey, categories, keyed_words())
         secret = secrets.token_bytes(access_codes.SECRET_BYTES)
     except (NotImplementedError, OSError):
         raise RefusedError("the operating system gives no secure random numbers; nothing was sent") from None
@@ -158,7 +168,7 @@ def perturb(survey: Survey, categories: NDArray[np.integer[Any]], part: Part, in
     return submission, access_codes.format_code(secret)
 
 
-def randomized(survey: Survey, categories: NDArray[np.integer[Any]], words: Words) -> bytes:
+def randomize_records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words) -> bytes:
     """Returns the records of n respondents with categories of shape (items, n), in a random order."""
     n = categories.shape[1]
     blocks = [_records(survey, categories[:, start : start + BLOCK], words) for start in range(0, n, BLOCK)]
@@ -171,16 +181,16 @@ def _records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words)
     for field, column in zip(survey.record.fields, categories, strict=True):
         channel = field.item.channel
         few = channel.outputs <= FEW
-        records.put(field, numbers(channel, column, words) if few else randomize(channel, column, words)[:, :-1])
+        records.put(field, randomize_as_numbers(channel, column, words) if few else randomize(channel, column, words)[:, :-1])
     return records
 
 
 def permutation(n: int, words: Words) -> NDArray[np.int64]:
-    """Returns a uniform permutation of n, by sorting random numbers with their indexes in the low bits; redrawn if two are equal above."""
-    place = (n - 1).bit_length() if n else 0
+    """Returns a uniform permutation of n: random keys are sorted, with indexes in their low bits, and redrawn if two are equal."""
+    width = (n - 1).bit_length() if n else 0
     while True:
-        keys = words(2 * n).view("<u8") >> np.uint64(place) << np.uint64(place)
+        keys = words(2 * n).view("<u8") >> np.uint64(width) << np.uint64(width)
         keys |= np.arange(n, dtype=np.uint64)
         keys.sort()
-        if np.all((keys[1:] ^ keys[:-1]) >> np.uint64(place)):
-            return (keys & np.uint64((1 << place) - 1)).astype(np.int64)
+        if np.all((keys[1:] ^ keys[:-1]) >> np.uint64(width)):
+            return (keys & np.uint64((1 << width) - 1)).astype(np.int64)

@@ -1,11 +1,11 @@
-"""Subset selection and windows with integer coins: the only place where a coin is tossed.
+"""Subset selection and windows: every coin is tossed here, with integer arithmetic.
 
 Source: M. Ye and A. Barg, "Optimal schemes for discrete distribution estimation under locally differential privacy", IEEE Trans. Inf.
 Theory 64 (2018), section III. A category becomes a set of exactly `d` of the `k` categories; it contains the respondent's own category
 with probability `keep_threshold` / 2^32. A number's level becomes one output, which is in the level's window with that probability.
 
-Floating point decides nothing here. `browser/randomize.mjs` is the twin of this file; shared vectors hold the two together. Sets of
-few categories are numbers, one bit for each, and sets of many are rows of a table; the same words give the same sets.
+No result depends on floating-point arithmetic. `browser/randomize.mjs` is the twin of this file; shared vectors tie the two together.
+Sets of few categories are numbers with a bit for each category, and sets of many are rows of a table; equal words give equal sets.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ FEW = 64
 """Most bits of a report that is stored as a number."""
 
 Words = Callable[[int], NDArray[np.uint32]]
-"""Returns that many fresh, independent, uniform words below `Channel.coin`, in an array that is not changed here."""
+"""Returns a number of fresh, independent, uniform words below `Channel.coin`, in an array that this module does not change."""
 
 
 def randomize(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.bool_]:
     """Perturbs one question's categories, an array of n integers in [0, k), into bits of shape (n, outputs).
 
-    Each row has exactly d bits set. Draws from `words`, for all n at once, first the coin, then d choices, or two for a window; which of
-    them are used depends on the coin, their number does not.
+    Each row has exactly d bits set. The draws from `words`, each for all n respondents at once, are the coin, then d choices, or two for
+    a window. The coin decides which choices are used, not how many are drawn.
 
     Raises:
-        ValueError: The categories are not such integers. -1, which `encode_column` returns for invalid answers, has no coin and would be
-            sent as it is. The message quotes none.
+        ValueError: The categories are not such integers, but for example -1, which `encode_column` returns for invalid answers. The
+            message quotes no category.
     """
     if problem := _problem(channel, categories):
-        del categories  # no frame of this package shows them
+        del categories  # so that no frame of this package shows them
         raise ValueError(problem)
     n, k, outputs = len(categories), channel.k, channel.outputs
     bits = np.empty((n, outputs), dtype=np.bool_)
     if outputs <= FEW:
-        sets = numbers(channel, categories, words)
+        sets = randomize_as_numbers(channel, categories, words)
         bits[:, :-1] = sets[:, None] >> np.arange(outputs - 2, -1, -1, dtype=sets.dtype) & sets.dtype.type(1)
         bits[:, -1] = bits[:, :-1].sum(axis=1) < channel.d
         return bits
@@ -64,12 +64,12 @@ def _problem(channel: Channel, categories: NDArray[Any]) -> str | None:
     return f"categories must be from 0 to {channel.k - 1}, and {wrong:,} of {len(categories):,} are not"
 
 
-def numbers(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.unsignedinteger[Any]]:
+def randomize_as_numbers(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.unsignedinteger[Any]]:
     """Returns randomized reports of at most FEW outputs as numbers, shape (n,): all bits but the last, the first one highest."""
     if isinstance(channel, Window):
         number: Any = np.min_scalar_type((1 << channel.outputs) - 1).type
-        place = channel.outputs - 1 - _output_near(channel, categories, words)
-        return np.asarray((number(1) << place.astype(number)) >> number(1))
+        shift = channel.outputs - 1 - _output_near(channel, categories, words)
+        return np.asarray((number(1) << shift.astype(number)) >> number(1))
     n, k = len(categories), channel.k
     keeps = _coins(channel, n, words)
     if k == 2:
@@ -84,7 +84,7 @@ def _coins(channel: Channel, n: int, words: Words) -> NDArray[np.bool_]:
 
 
 def _output_near(channel: Window, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.int64]:
-    """Returns the outputs of n reports through a window: one place inside it and one outside are drawn, and the coin chooses."""
+    """Returns the outputs of n reports through a window: draws one output inside it and one outside, and a coin that chooses."""
     n = len(categories)
     first = np.where(categories < channel.levels, categories.astype(np.int64), channel.places - channel.width)
     keeps = _coins(channel, n, words)
@@ -97,10 +97,10 @@ def _output_near(channel: Window, categories: NDArray[np.integer[Any]], words: W
 def _sets(
     channel: Channel, categories: NDArray[np.integer[Any]], keeps: NDArray[np.bool_], words: Words
 ) -> NDArray[np.unsignedinteger[Any]]:
-    """Returns `numbers` for more than two categories: the others as `choose` draws them, with the respondent's own category inserted.
+    """Returns `randomize_as_numbers` for more than two categories: others drawn as by `choose`, and the respondent's own inserted.
 
-    Memory costs more than arithmetic, so there are only two arrays and the words of one step. The two are one allocation: the C
-    library keeps freed memory up to twice the largest piece; otherwise it requests every page anew, which takes a third longer.
+    Memory costs more than arithmetic, so there are only two arrays, in one allocation, and the words of one step. The C library keeps
+    freed memory up to twice the largest piece; with more pieces it requests every page anew, which takes a third longer.
     """
     n, others, first = len(keeps), channel.k - 1, channel.k - 1 - channel.d
     number: Any = np.min_scalar_type((1 << channel.k) - 1).type
@@ -133,9 +133,9 @@ def _sets(
 
 
 def choose(size: int, of: int, n: int, words: Words, coin: int = WORD, *, one_less: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-    """Returns n uniform subsets of `size` among `of` things, shape (n, of); of one thing less in the rows where `one_less` is set.
+    """Returns n uniform subsets of `size` elements among `of`, shape (n, of); one element fewer in rows where `one_less` is set.
 
-    Floyd's sampling; without its first step it samples one less, so both draw the same number of words.
+    This is Floyd's sampling. Without its first step it samples one element fewer, so both sizes draw the same number of words.
     """
     rows, chosen = np.arange(n), np.zeros((n, of), dtype=np.bool_)
     first = of - size
@@ -147,7 +147,7 @@ def choose(size: int, of: int, n: int, words: Words, coin: int = WORD, *, one_le
 
 
 def _uniform_below(bound: int, n: int, coin: int, words: Words, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
-    """Returns n uniform integers in [0, bound), by rejection, in `out` if given; a bound of 1 draws no word."""
+    """Returns n uniform integers in [0, bound), by rejection sampling, in `out` if any; a bound of 1 draws no word."""
     out = np.empty(n, dtype=np.uint32) if out is None else out
     if bound == 1:
         out.fill(0)

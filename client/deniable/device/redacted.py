@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Redacted:
-    """Placeholder for an invalid argument. It may be answers passed by mistake, so no message and no frame shows it."""
+    """Placeholder for an invalid argument, which no message and no frame shows: it may be answers passed by mistake."""
 
     def __init__(self, argument: Any) -> None:
         self._kind = type(argument).__name__

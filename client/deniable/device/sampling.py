@@ -1,4 +1,4 @@
-"""Sampling of questions: the respondent's device draws which ones to ask, independently of every answer, and reports which."""
+"""Sampling of questions: the respondent's device draws which questions to ask, independently of every answer, and reports them."""
 
 from __future__ import annotations
 

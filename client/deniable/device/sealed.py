@@ -1,7 +1,7 @@
 """Seal around true answers until their coins are tossed: no error report shows them.
 
 An error report may contain all local variables of every frame that the error passed. So a sealed call lets out only its result, or an
-error without the frames that handled answers. Elsewhere answers are only in a `Sealed`.
+error without the frames that handled answers. Outside sealed calls, answers are held only as a `Sealed`'s arguments.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ T = TypeVar("T")
 
 
 class Sealed(partial[T]):
-    """A call whose arguments are hidden. It is created without a frame of its own, so no frame ever shows its arguments.
+    """A call with hidden arguments. It is created without a frame of its own, so no frame ever shows its arguments.
 
-    Raises the call's own error if that cannot hold an answer: errors of this package and of the operating system, interrupts, and
-    errors of the caller's own code. Any other error is replaced by an AnswerError, which names its type and place.
+    An error that cannot hold an answer passes through: errors of this package and of the operating system, interrupts, and errors of
+    the caller's own code. An AnswerError replaces any other error, and names its type and location.
     """
 
     __slots__ = ()
-    args = keywords = None  # type: ignore[assignment]  # a report may show attributes; calling does not need these two
+    args = keywords = None  # type: ignore[assignment]  # a report may show attributes; a call does not need these two
 
     def __repr__(self) -> str:
         return "<sealed>"
@@ -34,6 +34,7 @@ class Sealed(partial[T]):
         raise TypeError("a sealed call must not be copied")
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> T:
+        """Calls the function, and removes everything from an error that may show an answer."""
         failure: BaseException | None
         try:
             return super().__call__(*args, **kwargs)
@@ -46,11 +47,11 @@ class Sealed(partial[T]):
             trace = None
         except Exception as error:
             trace, error.__traceback__, error.__context__, error.__cause__ = error.__traceback__, None, None, None
-            error.args = ()  # so that it quotes nothing even if an interrupt comes meanwhile
+            error.args = ()  # so that it quotes nothing even if an interrupt follows
             failure = _harmless(error, trace)
             trace = None
         except BaseException as error:
-            # These first lines call nothing, so no interrupt can come before them: CPython looks for signals at calls and loops.
+            # The next line calls nothing, so no interrupt can precede it: CPython checks for signals at calls and loops.
             trace, error.__traceback__, error.__context__, error.__cause__ = error.__traceback__, None, None, None
             failure = _harmless(error, trace)
             trace = None
@@ -61,7 +62,7 @@ class Sealed(partial[T]):
 
 
 def sealed(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorates a function that takes true answers, so that it runs under a seal."""
+    """Makes a function that takes true answers run under a seal."""
 
     @wraps(function)
     def under_seal(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -80,7 +81,7 @@ class CallersError(BaseException):
         self.error = error
 
 
-def callers_own(step: Callable[..., T], *args: Any) -> T:
+def call_callers_code(step: Callable[..., T], *args: Any) -> T:
     """Calls the caller's code, such as a generator of rows. Its errors keep the caller's frames, and lose this package's."""
     try:
         return step(*args)
@@ -99,16 +100,16 @@ def _harmless(error: BaseException, trace: TracebackType | None) -> BaseExceptio
     if of_the_system or isinstance(error, DeniableError | MemoryError) or not isinstance(error, Exception):
         return error
     return AnswerError(
-        f"the answers cannot be read: {type(error).__name__} in {_place(trace)}; its message is not shown, since it may quote an answer"
+        f"the answers cannot be read: {type(error).__name__} in {_location(trace)}; its message is not shown, since it may quote an answer"
     )
 
 
-def _place(trace: TracebackType | None) -> str:
+def _location(trace: TracebackType | None) -> str:
     """Returns the last line of this package on the way to an error."""
-    place = "the client"
+    location = "the client"
     while trace:
         module = trace.tb_frame.f_globals.get("__name__", "")
         if module.startswith("deniable"):
-            place = f"{module}, line {trace.tb_lineno}"
+            location = f"{module}, line {trace.tb_lineno}"
         trace = trace.tb_next
-    return place
+    return location

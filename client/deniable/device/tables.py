@@ -1,7 +1,7 @@
-"""Tables of answers: many respondents' rows become batches of categories, whatever their source (`sources`).
+"""Tables of answers: rows of any source (`sources`), one respondent each, become batches of categories.
 
-Rows are counted from 1; a CSV file's header is not a row. A row that cannot be sent is reported by its number, the question and the
-rule, never by its content.
+Rows are counted from 1; a CSV file's header is not a row. A message about an invalid row has its number, the question and the rule,
+never its content.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
-from deniable.device.columns import categories, listed
+from deniable.device.columns import as_list, categories
 from deniable.device.encode import MISSING
 from deniable.device.randomize import Words
 from deniable.device.sources.rows import RawRows, Rows
@@ -31,12 +31,12 @@ from deniable.wire.public import some_of
 
 @dataclass(frozen=True)
 class Batch:
-    """Some consecutive rows: the categories of the valid ones, shape (questions, n), and the rejected others.
+    """Some consecutive rows: the categories of the valid rows, and the rejected rows.
 
     Attributes:
-        size: Number of rows, rejected ones included.
-        categories: The categories of valid rows.
-        rejected: The other rows.
+        size: Number of rows, including rejected rows.
+        categories: The categories of valid rows, shape (items, n).
+        rejected: The rejected rows.
         groups: The index of each valid row's group among the survey's, shape (n,); -1 if no column names it.
         rows: The number of each valid row, from 1.
         people: The key of each valid row's person, if a column names it.
@@ -62,21 +62,24 @@ class Batch:
 
 
 class ExtraColumns(NamedTuple):
-    """Columns besides the answers, which are not randomized: the group's is sent as it is, the others never."""
+    """Names of columns that are not randomized: the group is sent as it is, the two keys never."""
 
-    group: str | None = None
-    person: str | None = None
-    row: str | None = None
+    group_column: str | None = None
+    person_column: str | None = None
+    row_key: str | None = None
 
     def check(self, survey: Survey, names: Sequence[str]) -> None:
-        """Checks that each is a column of its own. Raises AnswerError."""
+        """Checks that no extra column has answers or is used twice. Raises AnswerError."""
         questions = {*names, *(question.id for question in survey.questions)}
-        reasons = {"group_column": "a group is public", "person_column": "a key is no answer", "row_key": "its hashes are kept"}
-        for (argument, why), column in zip(reasons.items(), self, strict=True):
+        reasons = ("a group is public", "a key is no answer", "its hashes are kept")
+        for argument, why, column in zip(self._fields, reasons, self, strict=True):
             if column in questions:
                 raise AnswerError(f"{argument} must be a column of its own, got the column of question {column}: {why}")
-            if column is not None and column == self.group and argument != "group_column":
+            if column is not None and column == self.group_column and argument != "group_column":
                 raise AnswerError(f"{argument} must be another column than group_column, {column}: a group is sent, a key never")
+
+
+_NO_COLUMNS = ExtraColumns()
 
 
 def batches(
@@ -84,14 +87,21 @@ def batches(
     rows: Rows,
     words: Words,
     *,
-    columns: Mapping[str, str] | None = None,
-    group_column: str | None = None,
-    person_column: str | None = None,
-    row_key: str | None = None,
     size: int,
     skip: int = 0,
+    columns: Mapping[str, str] | None = None,
+    extra: ExtraColumns = _NO_COLUMNS,
 ) -> Iterator[Batch]:
-    """Reads and encodes `rows`, up to `size` at a time; `words` round numbers.
+    """Reads and encodes rows.
+
+    Args:
+        survey: The survey.
+        rows: The source of the rows.
+        words: Source of random words, which round numbers.
+        size: Most rows of a batch.
+        skip: Number of rows to skip at the start.
+        columns: The names of columns by question, where they differ from its id.
+        extra: Columns besides the answers.
 
     Raises:
         AnswerError: A column is missing, or `columns` names an unknown question.
@@ -103,31 +113,30 @@ def batches(
         raise AnswerError(
             f"columns must name questions of survey {survey.id}, which are {', '.join(ids)}; got {others:,} other{'s' * (others > 1)}"
         )
-    names = [columns.get(question.id, question.id) for question in survey.items]
-    beside = ExtraColumns(group_column, person_column, row_key)
-    beside.check(survey, names)
-    labels = [name for name in beside if name is not None]
-    for raw in rows.stretches([*names, *labels], size, skip):
-        yield _encoded(survey, raw, skip + 1, words, beside)
+    names = [columns.get(item, item) for item in ids]
+    extra.check(survey, names)
+    for raw in rows.batches([*names, *filter(None, extra)], size, skip):
+        yield _encode(survey, raw, skip + 1, words, extra)
         skip += raw.size
 
 
-def _encoded(survey: Survey, raw: RawRows, first: int, words: Words, beside: ExtraColumns) -> Batch:
+def _encode(survey: Survey, raw: RawRows, first: int, words: Words, extra: ExtraColumns) -> Batch:
+    """Encodes a batch of rows; `first` is the number of its first row."""
     answers, others = raw.columns[: len(survey.items)], iter(raw.columns[len(survey.items) :])
-    labels, people, keys = ([] if name is None else listed(next(others)) for name in beside)
+    groups_named, people, keys = ([] if name is None else as_list(next(others)) for name in extra)
     codes = np.empty((len(answers), raw.size), dtype=np.min_scalar_type(-max(item.k for item in survey.items)))
     for row, item, column in zip(codes, survey.items, answers, strict=True):
-        row[:] = categories(item, raw.plain(item, column), words)
+        row[:] = categories(item, raw.with_decimal_points(item, column), words)
     contradictory = [
         (name, dict.fromkeys(np.flatnonzero(rows).tolist(), f"must be {rule}")) for name, rule, rows in contradictions(survey, codes)
     ]
     codes = apply_skip_logic(survey, codes)
-    groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, labels)
-    outside = np.flatnonzero(groups < 0).tolist() if beside.group is not None else []
+    groups = np.full(raw.size, -1) if extra.group_column is None else _group_indexes(survey, groups_named)
+    unknown = np.flatnonzero(groups < 0).tolist() if extra.group_column is not None else []
     wrong: list[tuple[str, Mapping[int, str]]] = [
-        (str(beside.group), dict.fromkeys(outside, f"must be {some_of(survey.groups)}")),
-        (str(beside.person), _refused(people, "person")),
-        (str(beside.row), _refused(keys, "row")),
+        (str(extra.group_column), dict.fromkeys(unknown, f"must be {some_of(survey.groups)}")),
+        (str(extra.person_column), _invalid_keys(people, "person")),
+        (str(extra.row_key), _invalid_keys(keys, "row")),
         *contradictory,
     ]
     valid: NDArray[np.bool_] = codes.min(axis=0) >= 0
@@ -140,22 +149,23 @@ def _encoded(survey: Survey, raw: RawRows, first: int, words: Words, beside: Ext
     return Batch(raw.size, codes, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
 
 
-def _refused(cells: Sequence[Any], what: str) -> dict[int, str]:
+def _invalid_keys(cells: Sequence[Any], what: str) -> dict[int, str]:
     """Returns the indexes of invalid keys, each with the rule it breaks."""
     rule = f"must name the {what}, by text or a whole number"
     reasons = ((row, refusal(cell)) for row, cell in enumerate(cells))
     return {row: rule if reason == UNNAMED else f"{rule}; it {reason}" for row, reason in reasons if reason}
 
 
-def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
-    """Returns the index of each row's group among the survey's, -1 for an unknown one. A label may be written as a whole number."""
-    places = {label: place for place, label in enumerate(survey.groups)}
-    return np.array([places.get(label_of(cell, places), -1) for cell in column], dtype=np.int64)
+def _group_indexes(survey: Survey, column: Any) -> NDArray[np.int64]:
+    """Returns the index of each row's group among the survey's, -1 for an unknown group. A label may be written as a whole number."""
+    indexes = {label: index for index, label in enumerate(survey.groups)}
+    return np.array([indexes.get(label_of(cell, indexes), -1) for cell in column], dtype=np.int64)
 
 
 def _reasons(
     questions: Sequence[Question], columns: Sequence[Any], raw: RawRows, codes: NDArray[np.integer[Any]], row: int, first: int
 ) -> Iterator[RejectedRow]:
+    """Yields each rule that a row's answers break."""
     if row in raw.broken:
         yield RejectedRow(first + row, "", raw.broken[row])
         return

@@ -1,4 +1,4 @@
-"""Survey files and definitions, parsed and validated. No answer is here, and no input or output but reading a survey file."""
+"""Survey files and definitions, parsed and validated. This package handles no answers; its only I/O reads a survey file."""
 
 from deniable.survey.condition import Condition
 from deniable.survey.question import Question

@@ -1,6 +1,6 @@
-"""Conditions of questions: after which answers to earlier questions one is shown; single conditions, or all or any of several.
+"""Conditions for showing a question, on answers to earlier questions: a single condition, or all or any of several.
 
-A condition names options. A range of numbers in a survey file becomes the bins that it consists of, so devices compare categories only.
+A condition names options. A range of numbers in a survey file becomes the bins in it, so devices compare categories only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST = 20
 
 @dataclass(frozen=True)
 class Condition:
-    """Condition that one of `options` was answered to the earlier question with this id."""
+    """Condition that the answer to an earlier question, by its id, is one of some options."""
 
     question: str
     options: tuple[str, ...]
@@ -31,15 +31,15 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Joined:
-    """Condition that all of `parts` hold, or any of them: single conditions, or lists joined by the other word."""
+class Combination:
+    """Condition that all, or any, of its parts hold: single conditions, or combinations with the other word."""
 
     word: Literal["all", "any"]
-    parts: tuple[Condition | Joined, ...]
+    parts: tuple[Condition | Combination, ...]
 
     @property
     def conditions(self) -> Iterator[Condition]:
-        """Every condition in it, in order."""
+        """Every single condition in it, in order."""
         for part in self.parts:
             yield from part.conditions
 
@@ -48,26 +48,26 @@ class Joined:
         return {self.word: [part.to_dict() for part in self.parts]}
 
 
-ShowIf = Condition | Joined
+ShowIf = Condition | Combination
 
 
-def in_words(show_if: ShowIf, one: Callable[[Condition], str]) -> str:
-    """Returns a condition as a part of an English sentence; `one` returns a single one's words, such as "yes to smokes"."""
+def in_words(show_if: ShowIf, phrase: Callable[[Condition], str]) -> str:
+    """Returns a condition as a part of an English sentence; `phrase` words a single condition, such as "yes to smokes"."""
 
-    def inside(part: ShowIf) -> str:
-        return in_words(part, one) if isinstance(part, Condition) else f"({in_words(part, one)})"
+    def nested(part: ShowIf) -> str:
+        return in_words(part, phrase) if isinstance(part, Condition) else f"({in_words(part, phrase)})"
 
     if isinstance(show_if, Condition):
-        return one(show_if)
-    return (" and " if show_if.word == "all" else " or ").join(map(inside, show_if.parts))
+        return phrase(show_if)
+    return (" and " if show_if.word == "all" else " or ").join(map(nested, show_if.parts))
 
 
-def named(written: Any) -> list[str]:
+def question_ids(source: Any) -> list[str]:
     """Returns the ids that a `show_if` of a survey file names, valid or not."""
-    if not isinstance(written, Mapping):
+    if not isinstance(source, Mapping):
         return []
-    names = [written["question"]] if isinstance(written.get("question"), str) else []
+    ids = [source["question"]] if isinstance(source.get("question"), str) else []
     for word in ("all", "any"):
-        parts = written.get(word)
-        names += [name for part in (parts if isinstance(parts, list | tuple) else ()) for name in named(part)]
-    return names
+        parts = source.get(word)
+        ids += [name for part in (parts if isinstance(parts, list | tuple) else ()) for name in question_ids(part)]
+    return ids

@@ -1,7 +1,7 @@
-"""Survey documents: YAML or JSON text becomes plain dicts, lists and texts, with each value's line.
+"""Reader of survey documents: YAML or JSON text becomes plain dicts, lists and texts, with each value's line.
 
-Every scalar but null stays the text that was written, so an option `yes`, `no` or `1.10` keeps its meaning; `survey.py` interprets the
-values. Duplicate keys, which most readers silently drop, are reported.
+Every scalar except null stays text, so an option `yes`, `no` or `1.10` keeps its meaning; `parse.py` interprets the values. Duplicate
+keys, which most readers silently drop, are errors.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from deniable.errors import Problem, SurveyError
 
-MAX_BYTES = 1 << 18  # the reader takes some seconds for these
+MAX_BYTES = 1 << 18  # read in some seconds
 MAX_DEPTH = 20  # the reader's time grows with the square of the depth
-MAX_NODES = 50_000  # aliases can repeat a part of a file; this bounds their sum
+MAX_NODES = 50_000  # aliases can repeat a part of a file; this limits all repetitions together
 
 
 @dataclass
 class Document:
-    """A parsed file: `value` (dict, list or str), the 1-based `lines` by path, and the problems found by the reader."""
+    """A parsed file: `value` (dict, list or str), the 1-based `lines` by path, and the problems that the reader reports."""
 
     value: Any
     lines: dict[str, int] = field(default_factory=dict)
@@ -75,11 +75,11 @@ def _refuse_large(where: str, size: int) -> None:
 
 
 def _too_many() -> SurveyError:
-    return SurveyError([Problem("file", f"must hold at most {MAX_NODES:,} values, aliases counted")])
+    return SurveyError([Problem("file", f"must have at most {MAX_NODES:,} values, including repetitions by aliases")])
 
 
 class _Composer(Composer):
-    """Stops a reader at MAX_NODES, before it has read the rest."""
+    """Composer that stops after MAX_NODES, without reading the rest."""
 
     nodes = 0
 
@@ -92,9 +92,9 @@ class _Composer(Composer):
 
 
 def strict_json(raw: bytes) -> Any:
-    """Parses JSON in which a repeated key, NaN, Infinity and a number beyond all doubles are errors. Raises ValueError."""
+    """Parses JSON, and raises ValueError also at a repeated key, NaN, Infinity, or a number beyond the range of doubles."""
     try:
-        return json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+        return json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -109,24 +109,24 @@ def _plain(node: Node | None, where: str, document: Document, count: list[int]) 
     if isinstance(node, MappingNode):
         return _mapping(node, where, document, count)
     if isinstance(node, SequenceNode):
-        return [_plain(item, f"{where}[{index}]", document, count) for index, item in enumerate(node.value)]
+        return [_plain(child, f"{where}[{index}]", document, count) for index, child in enumerate(node.value)]
     if node.tag == "tag:yaml.org,2002:null" and node.value:
-        return None  # null and ~ are no text, unless in quotes
-    return _whole(node.value)
+        return None  # null and ~ without quotes are no text
+    return _join_surrogates(node.value)
 
 
-def _whole(text: str) -> str:
-    """Joins the two halves in which JSON may escape a character beyond U+FFFF; YAML reads each by itself."""
+def _join_surrogates(text: str) -> str:
+    """Joins surrogate pairs, as JSON may escape a character beyond U+FFFF; YAML reads the two halves as two characters."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _mapping(node: MappingNode, where: str, document: Document, count: list[int]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key_node, value_node in node.value:
-        key = _whole(str(key_node.value))
+        key = _join_surrogates(str(key_node.value))
         here = f"{where}.{key}" if where else key
         if key in result:
-            document.problems.append(Problem(here, "must stand only once", key_node.start_mark.line + 1))
+            document.problems.append(Problem(here, "must not be repeated", key_node.start_mark.line + 1))
         else:
             result[key] = _plain(value_node, here, document, count)
     return result
@@ -136,15 +136,15 @@ def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     pairs = list(pairs)
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("a key is repeated in one object")
     return result
 
 
-def _no_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
 def _finite(text: str) -> float:
     if not math.isfinite(number := float(text)):
-        raise ValueError(f"{text[:20]} is beyond all numbers")
+        raise ValueError(f"{text[:20]} is beyond the range of numbers")
     return number

@@ -1,6 +1,6 @@
-"""Contradictions in answers to a multiple choice: an exclusive option beside another one, or no option where one must be chosen.
+"""Exclusive options of a multiple choice: contradictory answers, with an exclusive option beside another, or with no required option.
 
-The rule is about true answers and holds before any coin is tossed. Items stay randomized independently, so epsilon is the same.
+The rule applies to true answers, before any coin is tossed. Items stay randomized independently, so epsilon is the same.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ _YES, _NO = 0, 1
 
 
 def contradictions(survey: Survey, categories: NDArray[np.integer[Any]]) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
-    """Yields the id of each question with exclusive options, its rule, and for whom the answer breaks it, shape (n,).
+    """Yields the id of each question with exclusive options, its rule, and which respondents break it, shape (n,).
 
     Args:
-        survey: The survey that was answered.
-        categories: Those of n respondents before skip logic, shape (items, n); -1 where an answer means none. A contradiction in a
-            hidden question is one, too: whether it is refused must not tell what was shown.
+        survey: The survey.
+        categories: The categories of n respondents before skip logic, shape (items, n); -1 for invalid answers. A contradiction in a
+            hidden question counts too, so that a refusal does not reveal whether the question was shown.
     """
     start = 0
     for question in survey.questions:
-        mine = categories[start : start + len(question.items)]
+        items = categories[start : start + len(question.items)]
         start += len(question.items)
         if not question.exclusive:
             continue
-        chosen = mine == _YES
-        apart = chosen[[question.labels.index(option) for option in question.exclusive]].any(axis=0)
-        wrong = apart & (chosen.sum(axis=0) > 1)
+        selected = items == _YES
+        has_exclusive = selected[[question.labels.index(option) for option in question.exclusive]].any(axis=0)
+        contradictory = has_exclusive & (selected.sum(axis=0) > 1)
         if question.none is not None:
-            wrong |= (mine == _NO).all(axis=0)
-        yield question.id, _rule(question), wrong
+            contradictory |= (items == _NO).all(axis=0)
+        yield question.id, _rule(question), contradictory
 
 
 def _rule(question: Question) -> str:

@@ -1,4 +1,4 @@
-"""Incomplete translations of a survey, a sentence for each language."""
+"""Incomplete translations of a survey, described by a sentence for each language."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from deniable.survey.survey import Survey
 
 
 class Gap(NamedTuple):
-    """What one language of a survey lacks.
+    """Texts that one language of a survey lacks.
 
-    language: its tag. missing: how many texts. first: the place of the first of them under the language. instead: the tag of the
-    language that respondents read them in.
+    Attributes:
+        language: The language's tag.
+        missing: The number of texts.
+        first: The key of the first missing text, within the language's texts.
+        instead: The tag of the language that respondents read instead.
     """
 
     language: str
@@ -21,14 +24,14 @@ class Gap(NamedTuple):
     instead: str
 
     def sentence(self, name: Callable[[str], str] = str) -> str:
-        """Returns the gap in words. name: gives what to call a language by its tag; the tag itself if left out."""
+        """Returns the gap in words; `name` returns a language's name by its tag."""
         texts, these = ("1 text", "it") if self.missing == 1 else (f"{self.missing:,} texts", "these")
         return f"{name(self.language)} lacks {texts}; people will read {these} in {name(self.instead)}"
 
 
 def gaps(survey: Survey) -> tuple[Gap, ...]:
     """Returns a gap for each language of the survey that lacks a text, in the file's order."""
-    places: dict[str, list[str]] = {}
-    for language, place in survey.untranslated:
-        places.setdefault(language, []).append(place)
-    return tuple(Gap(language, len(lacking), lacking[0], survey.language) for language, lacking in places.items())
+    keys: dict[str, list[str]] = {}
+    for language, key in survey.untranslated:
+        keys.setdefault(language, []).append(key)
+    return tuple(Gap(language, len(missing), missing[0], survey.language) for language, missing in keys.items())

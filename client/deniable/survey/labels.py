@@ -1,6 +1,6 @@
-"""Labels of groups, which are public: warnings before a survey is published.
+"""Warnings about the public labels of groups, before a survey is published.
 
-A group of one person identifies that person. Nothing is refused here: a label that looks like a person may be a place.
+A group of one person identifies that person. These are warnings, not errors: a label that looks like a person's name may be a place.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 FEWEST = 10
-"""Fewest people of a group, on average: in a smaller one its label reveals much about each of them."""
+"""Fewest people of a group, on average: the label of a smaller group reveals much about each of them."""
 
 _EMAIL = re.compile(r"\S@\S+\.\w{2,}")
 _ID = re.compile(r"(?:\d[\s./-]?){6,}|(?=\w*\d)[0-9a-f]{8,}|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
@@ -25,17 +25,17 @@ _PLACE = re.compile(
 )
 
 
-def personal(label: str) -> str | None:
-    """Returns the kind of personal data that a label looks like, in words; None if it looks like none."""
+def personal_data_in(label: str) -> str | None:
+    """Returns the kind of personal data that a label looks like, in words, if any."""
     if _EMAIL.search(label):
         return "an e-mail address"
     if _ID.match(label) and not _YEARS.fullmatch(label):
-        return "somebody's number"
+        return "a person's number"
     return "a name" if _is_name(label) else None
 
 
 def _is_name(label: str) -> bool:
-    """Returns whether a label has two or three capitalised words, none usual in names of places and units; or a title before any."""
+    """Returns whether a label is a title and a name, or two or three capitalised words that are unusual in names of places and units."""
     words = [word.strip(".") for word in label.replace(",", " ").split()]
     names = [word for word in words if word.lower() not in _PARTICLES]
     capitalised = all(
@@ -48,10 +48,10 @@ def _is_name(label: str) -> bool:
 def warnings(groups: Sequence[str], respondents: int | None = None) -> Iterator[str]:
     """Yields a sentence for each doubtful feature of a survey's groups.
 
-    Labels that look like persons; more than ten bare numbers; more groups than a tenth of `respondents`, if that is known.
+    Doubtful are labels that look like persons, more than ten bare numbers, and more groups than a tenth of `respondents`, if known.
     """
     for label in groups:
-        if kind := personal(label):
+        if kind := personal_data_in(label):
             yield f"the group {label} looks like {kind}: labels are public, and sent openly with each record"
     numbered = sum(bool(_NUMBERED.fullmatch(label)) for label in groups)
     if numbered > FEWEST:

@@ -1,4 +1,4 @@
-"""Layout of a survey's records: the position of every bit, computed once for a survey: `Survey.record`."""
+"""Layout of a survey's records: the position of every bit, computed once per survey (`Survey.record`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from deniable.survey.question import Question
 
 @dataclass(frozen=True)
 class Field:
-    """One item's stored bits in a record, all of a report but the last, and the bit that says whether it was asked, if there is one."""
+    """One item's bits in a record: all bits of its report except the last, and in a sampled survey, the bit that its question was asked."""
 
     item: Question
     bits: slice
@@ -22,25 +22,26 @@ class Field:
 class Rule(NamedTuple):
     """Rule for a field of a record that is read as one integer, the first bit the most significant.
 
-    Of its `bits`, d - 1 or d are set; none if it was not asked, which is the bit `asked`. If that is 0 every respondent was asked.
+    d - 1 or d of the field's `bits` are set, or no bit if the question was not asked. The bit `mask` is set if it was asked; a `mask`
+    of 0 means that every respondent was asked.
     """
 
     field: Field
     bits: int
     d: int
-    asked: int
+    mask: int
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The fields of a record in order. bits: the number of stored bits, without padding, with the mask."""
+    """The fields of a record in order. bits: the number of stored bits, including the mask, excluding padding."""
 
     fields: tuple[Field, ...]
     bits: int
 
     @classmethod
     def of(cls, questions: Sequence[Question], masked: bool) -> Layout:
-        """Returns the layout of questions. masked: whether a record begins with a bit for each question that says if it was asked."""
+        """Returns the layout of questions. masked: whether a record begins with a mask, a bit for each question: was it asked?"""
         start, fields = len(questions) if masked else 0, []
         for number, question in enumerate(questions):
             for item in question.items:
@@ -59,11 +60,11 @@ class Layout:
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """Rules of the fields that cannot have every value; a yes/no question that every respondent is asked can."""
+        """Rules of the fields, except for yes/no questions that every respondent is asked: their fields can have every value."""
         first = 1 << 8 * self.bytes
         rules = []
         for field in self.fields:
-            bits = sum(first >> 1 + place for place in range(field.bits.start, field.bits.stop))
+            bits = sum(first >> 1 + position for position in range(field.bits.start, field.bits.stop))
             if field.mask is not None or field.item.channel.outputs > 2:
                 rules.append(Rule(field, bits, field.item.channel.d, 0 if field.mask is None else first >> 1 + field.mask))
         return tuple(rules)

@@ -1,8 +1,8 @@
-"""Texts that look alike: homoglyphs, invisible characters and the skeleton of UTS 39, for labels that people choose from or are shown.
+"""Homoglyphs and invisible characters in labels that people choose from or read, by the skeletons of UTS 39.
 
-A person is shown one label and sends another if the two look the same. So labels have no characters that do not show, and two of one list
-must differ to the eye. ZERO WIDTH NON-JOINER and JOINER belong to the spelling of Persian and of Indic languages, and emoji are made with
-joiners and variation selectors: there they are allowed (UAX 31, UTS 51), but two labels must differ in more than that.
+People who see one label might send another that looks the same. So labels must have no invisible characters, and the labels of a list
+must look different. The spelling of Persian and of Indic languages needs ZERO WIDTH NON-JOINER and JOINER, and emoji need joiners and
+variation selectors: there they are allowed (UAX 31, UTS 51), but two labels must differ in more than that.
 """
 
 from __future__ import annotations
@@ -17,59 +17,60 @@ NON_JOINER, JOINER = "\u200c", "\u200d"
 _SELECTORS = "\ufe0e\ufe0f"  # text and emoji style
 _SPACE = " \n\t"
 _REFUSED = {"Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"}
-_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters and marks that show nothing
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # invisible letters and marks
 _VIRAMA = 9
 _CURSIVE = ("ARABIC LETTER", "SYRIAC LETTER", "MONGOLIAN LETTER", "NKO LETTER")
 _SKIN = range(0x1F3FB, 0x1F400)
 
 
-def invisible(text: str) -> str:
-    """Returns the name of the first character that does not show, or shows as a space; empty where there is none."""
-    for place, character in enumerate(text):
-        if _is_hidden(character) and not _belongs(text, place):
+def first_invisible(text: str) -> str:
+    """Returns the name of the first invisible character, or of an unusual space; empty if there is no such character."""
+    for index, character in enumerate(text):
+        if _is_hidden(character) and not _is_part_of_spelling(text, index):
             return unicodedata.name(character, f"U+{ord(character):04X}")
     return ""
 
 
-def alike(labels: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Yields (place, earlier place) of each label that looks like an earlier one. The same text twice is not reported here."""
-    seen: dict[str, int] = {}
-    every = list(labels)
-    for place, label in enumerate(every):
-        mine = looks(label)
-        earlier = next((seen[look] for look in mine if look in seen), None)
-        if earlier is not None and every[earlier] != label:
-            yield place, earlier
-        for look in mine:
-            seen.setdefault(look, place)
+def lookalikes(labels: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Yields (index, earlier index) of each label that looks like an earlier label. Equal labels are not reported here."""
+    first: dict[str, int] = {}
+    texts = list(labels)
+    for index, label in enumerate(texts):
+        own = skeletons(label)
+        earlier = next((first[skeleton] for skeleton in own if skeleton in first), None)
+        if earlier is not None and texts[earlier] != label:
+            yield index, earlier
+        for skeleton in own:
+            first.setdefault(skeleton, index)
 
 
-def looks(text: str) -> frozenset[str]:
-    """Returns the skeletons of a text as it is written, and without capitals. Two texts with a common one look alike."""
-    plain = unicodedata.normalize("NFKC", "".join(one for one in text if not _is_hidden(one) or one in _SPACE or one.isspace()))
+def skeletons(text: str) -> frozenset[str]:
+    """Returns the skeletons of a text, with and without capitals. Two texts with a common skeleton look alike."""
+    plain = unicodedata.normalize("NFKC", "".join(char for char in text if not _is_hidden(char) or char in _SPACE or char.isspace()))
     plain = " ".join(plain.split())
-    return frozenset(_skeleton(one) for one in (plain, plain.casefold()))
+    return frozenset(map(_skeleton, (plain, plain.casefold())))
 
 
 def problems(labels: Sequence[object], key: str) -> Iterator[tuple[str, str]]:
-    """Yields (place, rule broken) for labels with characters that do not show, and for those that look like another one of the list."""
+    """Yields (key, rule broken) for labels with invisible characters, and for labels that look like another label of the list."""
     texts = [label if isinstance(label, str) else "" for label in labels]
-    for place, text in enumerate(texts):
-        if name := invisible(text):
-            yield f"{key}[{place}]", f"must have no characters that do not show, got {name}"
-    for place, earlier in alike(texts):
-        yield f"{key}[{place}]", f"must not look like the other {key.rpartition('.')[2]}, got a text that looks like {key}[{earlier}]"
+    for index, text in enumerate(texts):
+        if name := first_invisible(text):
+            yield f"{key}[{index}]", f"must have no invisible characters, got {name}"
+    for index, earlier in lookalikes(texts):
+        yield f"{key}[{index}]", f"must not look like the other {key.rpartition('.')[2]}, got a text that looks like {key}[{earlier}]"
 
 
 def _skeleton(text: str) -> str:
-    apart = unicodedata.normalize("NFD", text)
-    return unicodedata.normalize("NFD", "".join(map(_prototype, apart)))
+    decomposed = unicodedata.normalize("NFD", text)
+    return unicodedata.normalize("NFD", "".join(map(_prototype, decomposed)))
 
 
 @cache
 def _prototypes() -> dict[str, str]:
+    """Returns the prototype of each character that has lookalikes."""
     singles = {character: alike[0] for alike in CLASSES for character in alike}
-    return singles | {one: "".join(singles.get(letter, letter) for letter in several) for one, several in SEQUENCES.items()}
+    return singles | {char: "".join(singles.get(letter, letter) for letter in letters) for char, letters in SEQUENCES.items()}
 
 
 def _prototype(character: str) -> str:
@@ -84,9 +85,9 @@ def _is_hidden(character: str) -> bool:
     return variation or character in _BLANK or unicodedata.category(character) in _REFUSED
 
 
-def _belongs(text: str, place: int) -> bool:
-    """Returns whether a joiner or a selector is needed here by the spelling of a language, or by an emoji."""
-    character, before, after = text[place], text[place - 1 : place], text[place + 1 : place + 2]
+def _is_part_of_spelling(text: str, index: int) -> bool:
+    """Returns whether the spelling of a language or of an emoji needs the joiner or selector at an index."""
+    character, before, after = text[index], text[index - 1 : index], text[index + 1 : index + 2]
     if not before:
         return False
     if character in _SELECTORS:
@@ -100,5 +101,5 @@ def _belongs(text: str, place: int) -> bool:
 
 
 def _is_cursive(character: str) -> bool:
-    """Returns whether a letter is of a script with joined letters, the only ones in which a non-joiner shows."""
+    """Returns whether a letter is of a script with joined letters: in other scripts, a non-joiner is invisible."""
     return bool(character) and unicodedata.name(character, "").startswith(_CURSIVE)

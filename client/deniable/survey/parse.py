@@ -1,76 +1,49 @@
-"""Parser of surveys: a document becomes the parts of a Survey; everything is validated, and all mistakes are reported together."""
+"""Parser of surveys: a document becomes the content of a survey. Everything is validated, and all problems are reported together."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from deniable.errors import SurveyError
 from deniable.survey import lookalikes
+from deniable.survey.content import BATCH, DEFAULTS, Content
 from deniable.survey.document import Document
 from deniable.survey.parse_questions import bits_of, parse_questions
 from deniable.survey.parse_translations import parse_translations
 from deniable.survey.question import Question, blocks_of
-from deniable.survey.reading import Reading, join, shown, whole
 from deniable.survey.total import HIGH, exceeds, total_epsilon
 from deniable.survey.translation import TEXTS
-from deniable.survey.types.base import label_problems
+from deniable.survey.types.base import label_problems, whole_number
+from deniable.survey.validator import Validator, excerpt, join
 
 FORMAT = 1
-OPTIONAL = (
-    *("epsilon", "ask", "contact", "ethics", "thanks", "closed", "return_link", "groups", "access", "layout", "batch"),
-    *("language", "translations", "accept_high_epsilon"),
-)
 MAX_BITS = 2048
 ACCESS = ("open", "invited")
 LAYOUT = ("list", "steps")
-BATCH = 10  # records that a server counts together at least, where a survey does not say
 MAX_BATCH = 1000
 RETURN_LINK = re.compile(r"https://(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::[0-9]{1,5})?(?:[/?][A-Za-z0-9._~!$&'()*+,;=:@/?%-]*)?")
 MAX_LINK = 500  # characters
 SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
-class Parts(NamedTuple):
-    """The parts of a survey, in the order of its fields."""
+def parse(source: Document) -> Content:
+    """Returns the content of a document's survey.
 
-    id: str
-    title: str
-    about: str
-    questions: tuple[Question, ...]
-    ask: int | None
-    contact: str = ""
-    ethics: str = ""
-    thanks: str = ""
-    closed: str = ""
-    return_link: str = ""
-    groups: tuple[str, ...] = ()
-    access: str = "open"
-    layout: str = "list"
-    batch: int = BATCH
-    language: str = "en"
-    translations: Mapping[str, Any] = MappingProxyType({})
-    accept_high_epsilon: bool = False
-
-
-def parse(source: Document) -> Parts:
-    """Returns the parts of a document's survey.
-
-    Texts that look alike are refused in files and in definitions from a server alike: a server could mark each respondent by a label.
+    Lookalikes are refused in files and in definitions from a server: otherwise a server could mark each respondent by a label.
 
     Raises:
         SurveyError: The document breaks rules; it lists every problem in the file's order.
     """
-    reading = Reading(source)
-    _look_alike(reading, source.value)
-    return _parts(reading)
+    validator = Validator(source)
+    _refuse_lookalikes(validator, source.value)
+    return _content(validator)
 
 
-def _look_alike(reading: Reading, top: Any) -> None:
-    """Refuses titles and labels with characters that do not show, and labels of one list that look alike."""
+def _refuse_lookalikes(validator: Validator, top: Any) -> None:
+    """Refuses titles and labels with invisible characters, and labels of one list that look alike."""
     if not isinstance(top, Mapping):
         return
     translations = top.get("translations")
@@ -78,107 +51,116 @@ def _look_alike(reading: Reading, top: Any) -> None:
     for where, texts in (("", top), *((f"translations.{language}", texts) for language, texts in versions)):
         if not isinstance(texts, Mapping):
             continue
-        if isinstance(title := texts.get("title"), str) and (name := lookalikes.invisible(title)):
-            reading.refuse(join(where, "title"), f"must have no characters that do not show, got {name}")
-        for place, labels in (("groups", texts.get("groups")), *_options(texts.get("questions"))):
+        if isinstance(title := texts.get("title"), str) and (name := lookalikes.first_invisible(title)):
+            validator.refuse(join(where, "title"), f"must have no invisible characters, got {name}")
+        for key, labels in (("groups", texts.get("groups")), *_options(texts.get("questions"))):
             if isinstance(labels, list | tuple):
-                for here, message in lookalikes.problems(labels, join(where, place)):
-                    reading.refuse(here, message)
+                for here, message in lookalikes.problems(labels, join(where, key)):
+                    validator.refuse(here, message)
 
 
 def _options(questions: Any) -> Iterator[tuple[str, Any]]:
-    """Yields (place, labels) of each question's options and bins, of a survey or of a translation."""
-    named = questions.items() if isinstance(questions, Mapping) else enumerate(questions) if isinstance(questions, list | tuple) else ()
-    for name, question in named:
+    """Yields (location, labels) of each question's options and bins, of a survey or of a translation."""
+    pairs = questions.items() if isinstance(questions, Mapping) else enumerate(questions) if isinstance(questions, list | tuple) else ()
+    for name, question in pairs:
         if isinstance(question, Mapping):
-            place = f"questions.{name}" if isinstance(name, str) else f"questions[{name}]"
-            yield f"{place}.options", question.get("options")
+            where = f"questions.{name}" if isinstance(name, str) else f"questions[{name}]"
+            yield f"{where}.options", question.get("options")
             if isinstance(bins := question.get("bins"), list | tuple):
-                yield f"{place}.bins", [one.get("name") if isinstance(one, Mapping) else None for one in bins]
+                yield f"{where}.bins", [entry.get("name") if isinstance(entry, Mapping) else None for entry in bins]
 
 
-def _parts(reading: Reading) -> Parts:
-    reading.problems.extend(reading.source.problems)
-    top = reading.source.value
+def _content(validator: Validator) -> Content:
+    """Returns the content of a survey; reads every part even after problems."""
+    validator.problems.extend(validator.source.problems)
+    top = validator.source.value
     if not isinstance(top, Mapping):
-        reading.refuse("file", "must be a mapping with the keys deniable, id, title, about, epsilon, questions")
-        raise SurveyError(reading.problems)
-    reading.keys(top, "", required=("deniable", "id", "title", "about", "questions"), optional=OPTIONAL)
+        validator.refuse("file", "must be a mapping with the keys deniable, id, title, about, epsilon, questions")
+        raise SurveyError(validator.problems)
+    validator.keys(top, "", required=("deniable", "id", "title", "about", "questions"), optional=("epsilon", *DEFAULTS))
     if "deniable" in top and str(top["deniable"]) != str(FORMAT):
-        reading.refuse("deniable", f"must be {FORMAT}, the version of the format, got {shown(top['deniable'])}")
-    reading.identifier(top, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first")
+        validator.refuse("deniable", f"must be {FORMAT}, the version of the format, got {excerpt(top['deniable'])}")
+    validator.identifier(top, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first")
     for key in TEXTS:
-        reading.text(top, "", key)
-    _return_link(reading, top)
-    questions = parse_questions(reading, top, most_bits=2 * MAX_BITS)
-    ask = _asked(reading, top, questions)
-    _size(reading, top, questions, ask)
-    _groups(reading, top)
-    _one_of(reading, top, "access", ACCESS)
-    _one_of(reading, top, "layout", LAYOUT)
-    batch = _batch(reading, top)
-    translations = parse_translations(reading, top, questions)
-    accepts = _high(reading, top, questions, ask)
-    if reading.problems:
-        raise SurveyError(sorted(reading.problems, key=lambda p: p.line or 0))
-    own = (*TEXTS[2:], "return_link", "access", "layout", "language")
-    others: dict[str, Any] = {key: top[key] for key in own if key in top}
-    others |= {"groups": tuple(top.get("groups", ())), "batch": batch, "translations": translations, "accept_high_epsilon": accepts}
-    return Parts(top["id"], top["title"], top["about"], questions, ask, **others)
+        validator.text(top, "", key)
+    _check_return_link(validator, top)
+    questions = parse_questions(validator, top, most_bits=2 * MAX_BITS)
+    ask = _ask(validator, top, questions)
+    _check_size(validator, top, questions, ask)
+    _check_groups(validator, top)
+    _check_word(validator, top, "access", ACCESS)
+    _check_word(validator, top, "layout", LAYOUT)
+    batch = _batch(validator, top)
+    translations = parse_translations(validator, top, questions)
+    accepts = _accept_high_epsilon(validator, top, questions, ask)
+    if validator.problems:
+        raise SurveyError(sorted(validator.problems, key=lambda p: p.line or 0))
+    return Content(
+        questions=questions,
+        ask=ask,
+        groups=tuple(top.get("groups", ())),
+        batch=batch,
+        translations=translations,
+        accept_high_epsilon=accepts,
+        **{key: top[key] for key in ("id", *TEXTS, "return_link", "access", "layout", "language") if key in top},
+    )
 
 
-def _return_link(reading: Reading, top: Mapping[str, Any]) -> None:
+def _check_return_link(validator: Validator, top: Mapping[str, Any]) -> None:
     """Checks the return link: one address for all respondents, since differences would identify them."""
-    written = top.get("return_link", "https://a")
-    if not isinstance(written, str) or len(written) > MAX_LINK or not RETURN_LINK.fullmatch(written):
+    link = top.get("return_link", "https://a")
+    if not isinstance(link, str) or len(link) > MAX_LINK or not RETURN_LINK.fullmatch(link):
         rule = f"must be one address for everybody that begins with https://, of at most {MAX_LINK} characters"
-        reading.refuse("return_link", f"{rule}, without spaces, #, {{ and }}, got {shown(written)}")
+        validator.refuse("return_link", f"{rule}, without spaces, #, {{ and }}, got {excerpt(link)}")
 
 
-def _groups(reading: Reading, top: Mapping[str, Any]) -> None:
+def _check_groups(validator: Validator, top: Mapping[str, Any]) -> None:
+    """Checks the labels of groups."""
     if "groups" in top:
         for where, message in label_problems(top["groups"], "groups"):
-            reading.refuse(where, message)
+            validator.refuse(where, message)
 
 
-def _one_of(reading: Reading, top: Mapping[str, Any], key: str, allowed: Sequence[str]) -> None:
+def _check_word(validator: Validator, top: Mapping[str, Any], key: str, allowed: Sequence[str]) -> None:
+    """Checks a key that is one of some words."""
     if key in top and top[key] not in allowed:
-        reading.refuse(key, f"must be {' or '.join(allowed)}, got {shown(top[key])}")
+        validator.refuse(key, f"must be {' or '.join(allowed)}, got {excerpt(top[key])}")
 
 
-def _batch(reading: Reading, top: Mapping[str, Any]) -> int:
+def _batch(validator: Validator, top: Mapping[str, Any]) -> int:
     """Returns the fewest records that a server counts together."""
-    batch = whole(top.get("batch", BATCH))
+    batch = whole_number(top.get("batch", BATCH))
     if batch is None or not 1 <= batch <= MAX_BATCH:
-        reading.refuse("batch", f"must be a whole number from 1 to {MAX_BATCH:,}, got {shown(top['batch'])}")
+        validator.refuse("batch", f"must be a whole number from 1 to {MAX_BATCH:,}, got {excerpt(top['batch'])}")
     return batch or BATCH
 
 
-def _asked(reading: Reading, top: Mapping[str, Any], questions: tuple[Question, ...]) -> int | None:
-    """Returns how many blocks are drawn; there must be more."""
+def _ask(validator: Validator, top: Mapping[str, Any], questions: tuple[Question, ...]) -> int | None:
+    """Returns the number of blocks to draw, fewer than there are."""
     if "ask" not in top:
         return None
-    ask, blocks = whole(top["ask"]), len(blocks_of(questions)) if questions else 0
+    ask, blocks = whole_number(top["ask"]), len(blocks_of(questions)) if questions else 0
     if ask is None or not 1 <= ask < max(blocks, 2):
-        reading.refuse("ask", f"must be a whole number from 1 to {max(blocks, 2) - 1}, fewer than all, got {shown(top['ask'])}")
+        validator.refuse("ask", f"must be a whole number from 1 to {max(blocks, 2) - 1}, fewer than all, got {excerpt(top['ask'])}")
     return ask
 
 
-def _size(reading: Reading, top: Mapping[str, Any], questions: Sequence[Question], ask: int | None) -> None:
+def _check_size(validator: Validator, top: Mapping[str, Any], questions: Sequence[Question], ask: int | None) -> None:
+    """Checks the number of bits of a record."""
     bits = sum(map(bits_of, questions)) + (len(questions) if ask else 0)
     if bits > MAX_BITS:
         more = " or more" if len(questions) < len(top["questions"]) else ""
-        reading.refuse("questions", f"must need at most {MAX_BITS:,} bits in all (options less one, added up), got {bits:,}{more}")
+        validator.refuse("questions", f"must need at most {MAX_BITS:,} bits in all (options less one, added up), got {bits:,}{more}")
 
 
-def _high(reading: Reading, top: Mapping[str, Any], questions: Sequence[Question], ask: int | None) -> bool:
+def _accept_high_epsilon(validator: Validator, top: Mapping[str, Any], questions: Sequence[Question], ask: int | None) -> bool:
     """Returns whether the file accepts a high total epsilon, and refuses one otherwise."""
-    accepts = reading.flag(top, "accept_high_epsilon", False)
-    if not reading.problems and not accepts and exceeds(questions, ask, HIGH):
+    accepts = validator.flag(top, "accept_high_epsilon", False)
+    if not validator.problems and not accepts and exceeds(questions, ask, HIGH):
         total = math.ceil(total_epsilon(questions, ask) * 1e4) / 1e4
-        reading.refuse(
+        validator.refuse(
             "epsilon" if "epsilon" in top else "questions",
-            f"must be at most {HIGH} in total, got {total:,.4f}: lower it, or write `accept_high_epsilon: true` beside it "
-            f"if it must be; respondents are then told how weakly they are protected",
+            f"must be at most {HIGH} in total, got {total:,.4f}: lower it, or if it must be so high, add "
+            f"`accept_high_epsilon: true`; the page then warns respondents that their protection is weak",
         )
     return accepts

@@ -1,4 +1,4 @@
-"""Parser of translations: the texts of a survey in further languages; each must also be in the survey's own language."""
+"""Parser of translations: a survey's texts in further languages; the survey must have each text in its own language too."""
 
 from __future__ import annotations
 
@@ -6,70 +6,75 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deniable.survey.question import Question
-from deniable.survey.reading import Reading, shown
 from deniable.survey.translation import TEXTS, language_problem, option_problems, plain
+from deniable.survey.validator import Validator, excerpt
 
 
-def parse_translations(reading: Reading, top: Mapping[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
-    """Returns the survey's texts in further languages as written; all of them are optional."""
-    own, written = top.get("language", "en"), top.get("translations", {})
+def parse_translations(validator: Validator, top: Mapping[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
+    """Returns the survey's texts in further languages; every text is optional."""
+    own, translations = top.get("language", "en"), top.get("translations", {})
     if (broken := language_problem(own)) is not None:
-        reading.refuse("language", f"{broken}, got {shown(own)}")
-    if not isinstance(written, Mapping) or ("translations" in top and not written):
-        reading.refuse("translations", "must be a mapping with a language or more, each with its texts")
+        validator.refuse("language", f"{broken}, got {excerpt(own)}")
+    if not isinstance(translations, Mapping) or ("translations" in top and not translations):
+        validator.refuse("translations", "must be a mapping from one language or more to texts")
         return {}
-    for language, texts in written.items():
+    for language, texts in translations.items():
         where = f"translations.{language}"
         if (broken := language_problem(language)) is not None:
-            reading.refuse(where, broken)
+            validator.refuse(where, broken)
         elif language == own:
-            reading.refuse(where, "must be another language than the survey's own")
+            validator.refuse(where, "must be another language than the survey's own")
         elif not isinstance(texts, Mapping) or not texts:
-            reading.refuse(where, f"must be a mapping with some of {', '.join((*TEXTS, 'questions'))}")
+            validator.refuse(where, f"must be a mapping with some of {', '.join((*TEXTS, 'questions'))}")
         else:
-            _language(reading, texts, where, top, questions)
-    return {} if reading.problems else plain(written)
+            _check_language(validator, texts, where, top, questions)
+    return {} if validator.problems else plain(translations)
 
 
-def _language(reading: Reading, texts: Mapping[str, Any], where: str, top: Mapping[str, Any], questions: Sequence[Question]) -> None:
-    reading.keys(texts, where, required=[], optional=[key for key in TEXTS if key in top] + ["questions"])
+def _check_language(
+    validator: Validator, texts: Mapping[str, Any], where: str, top: Mapping[str, Any], questions: Sequence[Question]
+) -> None:
+    """Checks the texts of one language."""
+    validator.keys(texts, where, required=[], optional=[key for key in TEXTS if key in top] + ["questions"])
     for key in TEXTS:
-        reading.text(texts, where, key)
+        validator.text(texts, where, key)
     own = texts.get("questions", {})
     if not isinstance(own, Mapping) or ("questions" in texts and not own):
-        reading.refuse(f"{where}.questions", "must be a mapping from question ids to their text and options")
+        validator.refuse(f"{where}.questions", "must be a mapping from question ids to their text and options")
         return
-    known = {question.id: question for question in questions}
-    if len(known) < len(top.get("questions", ())):
-        return  # the questions' own mistakes come first
+    by_id = {question.id: question for question in questions}
+    if len(by_id) < len(top.get("questions", ())):
+        return  # the author has to correct the questions first
     for name, words in own.items():
         here = f"{where}.questions.{name}"
-        if name not in known or not isinstance(words, Mapping) or not words:
-            reading.refuse(here, "must be the id of a question, with its text, its options or both")
+        if name not in by_id or not isinstance(words, Mapping) or not words:
+            validator.refuse(here, "must be the id of a question, with its text, its options or both")
         else:
-            _question(reading, words, here, known[name])
+            _check_question(validator, words, here, by_id[name])
 
 
-def _question(reading: Reading, words: Mapping[str, Any], where: str, question: Question) -> None:
-    reading.keys(words, where, required=[], optional=["text", "options", "help", "section"])
+def _check_question(validator: Validator, words: Mapping[str, Any], where: str, question: Question) -> None:
+    """Checks the texts of one question."""
+    validator.keys(words, where, required=[], optional=["text", "options", "help", "section"])
     for key in ("text", "help"):
-        reading.text(words, where, key)
+        validator.text(words, where, key)
     if "help" in words and not question.help:
-        reading.refuse(f"{where}.help", f"must be left out: question {question.id} has no help")
+        validator.refuse(f"{where}.help", f"must be left out: question {question.id} has no help")
     if "options" in words:
         for key, message in option_problems(question, words["options"]):
-            reading.refuse(f"{where}.{key}", message)
+            validator.refuse(f"{where}.{key}", message)
     if "section" in words:
-        _section(reading, words["section"], f"{where}.section", question)
+        _check_section(validator, words["section"], f"{where}.section", question)
 
 
-def _section(reading: Reading, words: Any, where: str, question: Question) -> None:
+def _check_section(validator: Validator, words: Any, where: str, question: Question) -> None:
+    """Checks the texts of the section that begins with a question."""
     own = question.section.to_dict() if question.section else {}
     if not own:
-        reading.refuse(where, f"must be left out: no section begins with question {question.id}")
+        validator.refuse(where, f"must be left out: no section begins with question {question.id}")
     elif not isinstance(words, Mapping) or not words:
-        reading.refuse(where, f"must be a mapping with some of {', '.join(own)}")
+        validator.refuse(where, f"must be a mapping with some of {', '.join(own)}")
     else:
-        reading.keys(words, where, required=[], optional=list(own))
+        validator.keys(words, where, required=[], optional=list(own))
         for key in own:
-            reading.text(words, where, key)
+            validator.text(words, where, key)

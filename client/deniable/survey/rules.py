@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
-from deniable.survey.types import TYPES
+from deniable.survey.types.base import QuestionType
 
 
 class Encodable(Protocol):
     """The part of a question that encoding needs."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """The question's id."""
+
     @property
-    def type(self) -> str: ...
+    def kind(self) -> QuestionType:
+        """The question's type."""
+
     @property
-    def categories(self) -> tuple[str, ...]: ...
+    def categories(self) -> tuple[str, ...]:
+        """The labels of the categories, including "no answer"."""
+
     @property
-    def required(self) -> bool: ...
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
+    def required(self) -> bool:
+        """Whether the question must be answered."""
 
 
 def allowed(question: Encodable) -> str:
     """Returns the valid answers, for a message: a range, or the categories, the first few of many."""
-    if wording := TYPES[question.type].wording(question.settings):
+    if wording := question.kind.wording:
         return wording
-    shown = ", ".join(question.categories[:8])
-    return f"one of {shown}" if len(question.categories) <= 8 else f"one of {shown}, … ({len(question.categories):,} in all)"
+    first = ", ".join(question.categories[:8])
+    return f"one of {first}" if len(question.categories) <= 8 else f"one of {first}, … ({len(question.categories):,} in all)"

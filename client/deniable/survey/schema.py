@@ -1,8 +1,8 @@
-"""The JSON Schema (2020-12) of a survey file, made from the same tables that the parser reads.
+"""JSON Schema (2020-12) of survey files, derived from the parser's own tables.
 
-It holds for a file as a YAML 1.2 or JSON reader gives it. What the parser accepts, the schema accepts. The
-parser is stricter where a schema cannot be: ids and options that repeat, scores and ranges that are far from 0 beside
-their spread, the bits and the epsilon in all, and a logarithm's value.
+It describes a file as read by a YAML 1.2 or JSON reader. The schema accepts every file that the parser accepts. The parser also refuses
+what a schema cannot express: repeated ids and options, scores and ranges too close together for their distance from 0, too many bits,
+too large a total epsilon, and invalid logarithms.
 """
 
 from __future__ import annotations
@@ -10,19 +10,20 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.survey.condition import MOST
+from deniable.survey.content import BATCH
 from deniable.survey.epsilon import LN, MAX_EPSILON, NUMBER
-from deniable.survey.parse import ACCESS, BATCH, FORMAT, LAYOUT, MAX_BATCH, MAX_LINK, RETURN_LINK, SURVEY_ID
+from deniable.survey.parse import ACCESS, FORMAT, LAYOUT, MAX_BATCH, MAX_LINK, RETURN_LINK, SURVEY_ID
 from deniable.survey.parse_questions import MAX_QUESTIONS, MAX_WEIGHT, MIN_WEIGHT, QUESTION_ID
-from deniable.survey.reading import LENGTHS
 from deniable.survey.total import HIGH
 from deniable.survey.translation import LANGUAGE, TEXTS
 from deniable.survey.types import TYPES
 from deniable.survey.types.base import MAX_OPTIONS, QuestionType
+from deniable.survey.validator import LENGTHS
 
 ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 
 EPSILON: dict[str, Any] = {
-    "description": f"What one submission may give away: a number above 0 and at most {MAX_EPSILON}, or `ln x`.",
+    "description": f"The privacy loss of one submission: a number above 0 and at most {MAX_EPSILON}, or `ln x`.",
     "anyOf": [
         {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_EPSILON},
         {"type": "string", "pattern": rf"^\s*(?:{LN.pattern}|{NUMBER.pattern})\s*$"},
@@ -47,12 +48,12 @@ CONDITION: dict[str, Any] = {
 
 
 def _list(word: str, *parts: dict[str, Any]) -> dict[str, Any]:
-    listed = {"type": "array", "minItems": 2, "maxItems": MOST, "items": {"oneOf": list(parts)}}
-    return {"type": "object", "properties": {word: listed}, "required": [word], "additionalProperties": False}
+    conditions = {"type": "array", "minItems": 2, "maxItems": MOST, "items": {"oneOf": list(parts)}}
+    return {"type": "object", "properties": {word: conditions}, "required": [word], "additionalProperties": False}
 
 
 SHOW_IF: dict[str, Any] = {
-    "description": "Show the question only to those who gave certain answers to earlier ones; it may then be skipped.",
+    "description": "Show the question only after certain answers to earlier questions; it may then be skipped.",
     "oneOf": [
         CONDITION,
         _list("all", CONDITION, _list("any", CONDITION)),
@@ -70,7 +71,7 @@ LABELS: dict[str, Any] = {
 
 
 def _text(key: str, description: str) -> dict[str, Any]:
-    """Every scalar is text as it is written, so a title may be `1984`."""
+    """Returns the schema of a text. Every scalar is text as written, so a title may be `1984`."""
     return {
         "type": ["string", "number", "boolean"],
         "pattern": r"\S",
@@ -80,15 +81,15 @@ def _text(key: str, description: str) -> dict[str, Any]:
 
 
 def _section(description: str, required: bool) -> dict[str, Any]:
-    texts = {"title": _text("title", "Its title."), "note": _text("note", "What stands under the title.")}
-    asked: dict[str, Any] = {"required": ["title"]} if required else {"minProperties": 1}
-    return {"type": "object", "description": description, "properties": texts, **asked, "additionalProperties": False}
+    texts = {"title": _text("title", "The section's title."), "note": _text("note", "A note below the title.")}
+    minimum: dict[str, Any] = {"required": ["title"]} if required else {"minProperties": 1}
+    return {"type": "object", "description": description, "properties": texts, **minimum, "additionalProperties": False}
 
 
 TRANSLATIONS: dict[str, Any] = {
     "type": "object",
     "minProperties": 1,
-    "description": "The texts in other languages; what is left out is shown in the survey's own.",
+    "description": "The texts in other languages; pages show missing texts in the survey's own language.",
     "propertyNames": {"pattern": f"^{LANGUAGE.pattern}$"},
     "additionalProperties": {
         "type": "object",
@@ -103,7 +104,7 @@ TRANSLATIONS: dict[str, Any] = {
                     "minProperties": 1,
                     "properties": {
                         "text": _text("text", "The question, in this language."),
-                        "help": _text("help", "Its help, in this language."),
+                        "help": _text("help", "The help, in this language."),
                         "section": _section("In this language.", required=False),
                         "options": LABELS,
                     },
@@ -117,7 +118,7 @@ TRANSLATIONS: dict[str, Any] = {
 
 
 def survey_schema() -> dict[str, Any]:
-    """The schema, as plain JSON types."""
+    """Returns the schema, as plain JSON types."""
     return {
         "$schema": ADDRESS,
         "title": "A deniable survey",
@@ -128,15 +129,15 @@ def survey_schema() -> dict[str, Any]:
                 "type": ["string", "integer", "boolean"],
                 "minimum": 0,
                 "pattern": f"^{SURVEY_ID.pattern}$",
-                "description": "Stands in the survey's address.",
+                "description": "Part of the survey's address.",
             },
-            "title": _text("title", "What respondents read first."),
-            "about": _text("about", "Who asks, why, and whom to contact."),
-            "epsilon": {**EPSILON, "description": f"{EPSILON['description']} Shared by all questions, equally but for their weights."},
-            "contact": _text("contact", "Whom respondents can ask."),
-            "ethics": _text("ethics", "Who approved the survey, and under which number."),
-            "thanks": _text("thanks", "Said at the end, when the record has arrived."),
-            "closed": _text("closed", "Said once the survey is closed."),
+            "title": _text("title", "The first text that respondents read."),
+            "about": _text("about", "The researchers, the purpose, and a contact."),
+            "epsilon": {**EPSILON, "description": f"{EPSILON['description']} All questions share it, in proportion to their weights."},
+            "contact": _text("contact", "A contact for respondents."),
+            "ethics": _text("ethics", "The ethics approval, with its number."),
+            "thanks": _text("thanks", "Shown at the end, when the record has arrived."),
+            "closed": _text("closed", "Shown once the survey is closed."),
             "return_link": {
                 "type": "string",
                 "pattern": f"^{RETURN_LINK.pattern}$",
@@ -144,8 +145,8 @@ def survey_schema() -> dict[str, Any]:
                 "description": "Shown at the end: one address for everybody, such as a panel's.",
             },
             "ask": {"type": ["integer", "string"], "description": "How many blocks of questions a respondent's device draws and asks."},
-            "groups": {**LABELS, "description": "Public labels, one of which each submission carries: a link per clinic or school."},
-            "access": {"enum": list(ACCESS), "description": "invited: each submission takes a one-time code."},
+            "groups": {**LABELS, "description": "Public labels. Each submission has one: a link per clinic or school."},
+            "access": {"enum": list(ACCESS), "description": "invited: each submission needs a one-time code."},
             "layout": {"enum": list(LAYOUT), "description": "steps: one question a page."},
             "batch": {
                 "type": ["integer", "string"],
@@ -153,17 +154,17 @@ def survey_schema() -> dict[str, Any]:
                 "maximum": MAX_BATCH,
                 "description": f"How many records a server counts together at least; {BATCH} if left out.",
             },
-            "language": {"type": "string", "pattern": f"^{LANGUAGE.pattern}$", "description": "That of the texts; en if left out."},
+            "language": {"type": "string", "pattern": f"^{LANGUAGE.pattern}$", "description": "The language of the texts; en if left out."},
             "translations": TRANSLATIONS,
             "accept_high_epsilon": {
                 "enum": [True, False, "true", "false"],
-                "description": f"true where the questions may give away more than {HIGH} in total; respondents are told so.",
+                "description": f"true if the total epsilon may be above {HIGH}; the page then warns respondents.",
             },
             "questions": {
                 "type": "array",
                 "minItems": 1,
                 "maxItems": MAX_QUESTIONS,
-                "items": {"oneOf": [_question(t) for t in TYPES.items()]},
+                "items": {"oneOf": list(map(_question, TYPES.values()))},
             },
         },
         "required": ["deniable", "id", "title", "about", "questions"],
@@ -174,8 +175,8 @@ def survey_schema() -> dict[str, Any]:
     }
 
 
-def _question(named: tuple[str, QuestionType]) -> dict[str, Any]:
-    name, kind = named
+def _question(kind: type[QuestionType]) -> dict[str, Any]:
+    """Returns the schema of a question of one type."""
     return {
         "type": "object",
         "properties": {
@@ -185,20 +186,20 @@ def _question(named: tuple[str, QuestionType]) -> dict[str, Any]:
                 "description": "The name of the answer's column.",
             },
             "text": _text("text", "The question."),
-            "type": {"const": name},
+            "type": {"const": kind.name},
             "epsilon": EPSILON,
             "weight": {
                 "type": ["number", "string"],
                 "minimum": MIN_WEIGHT,
                 "maximum": MAX_WEIGHT,
-                "description": "How much of the survey's epsilon the question takes beside the others; 1 if left out.",
+                "description": "The question's share of the survey's epsilon, relative to the others; 1 if left out.",
             },
             "required": {
                 "enum": [True, False, "true", "false"],
                 "description": "false adds the category `no answer`, randomized like any other.",
             },
             "show_if": SHOW_IF,
-            "help": _text("help", "What stands under the question."),
+            "help": _text("help", "An explanation below the question."),
             "section": _section("The section that begins with this question, up to the next one.", required=True),
             **kind.required_keys,
             **kind.optional_keys,

@@ -1,15 +1,15 @@
-"""Survey and its definition in canonical JSON: parsed once, everything validated, all mistakes reported together.
+"""Survey and its definition in canonical JSON, the document that clients receive and hash.
 
-The definition that clients receive is the survey in canonical JSON (RFC 8785) with each question's categories, declared epsilon, k, d
-and keep_threshold. It is a function of the survey file, so a client that has parsed a definition writes it again and compares: any bit
-that differs from the declared epsilons' implication is refused.
+The definition is the survey in canonical JSON (RFC 8785) with each question's categories, declared epsilon, k, d and keep_threshold. It is
+a function of the survey file: a client parses a definition, writes it again and compares, so that it refuses any bit that the declared
+epsilons do not imply.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -20,62 +20,21 @@ import rfc8785
 
 from deniable.errors import Problem, RefusedError, SurveyError
 from deniable.survey import document
+from deniable.survey.content import DEFAULTS, Content
 from deniable.survey.layout import Layout
-from deniable.survey.parse import BATCH, FORMAT, parse
+from deniable.survey.parse import FORMAT, parse
 from deniable.survey.question import Question, blocks_of
 from deniable.survey.total import odds_of_all, total_epsilon
 from deniable.survey.translation import TEXTS, negotiate, plain
 
-_DEFAULTS: dict[str, Any] = {
-    "contact": "",
-    "ethics": "",
-    "thanks": "",
-    "closed": "",
-    "return_link": "",
-    "ask": None,
-    "groups": [],
-    "access": "open",
-    "layout": "list",
-    "batch": BATCH,
-    "language": "en",
-    "translations": {},
-    "accept_high_epsilon": False,
-}
 _COMPUTED = ("categories", "k", "d", "outputs", "keep_threshold")
 MAX_DEFINITION = 1 << 20
 """Bytes of the longest definition that clients read."""
 
 
 @dataclass(frozen=True)
-class Survey:
-    """A valid survey. Build one with `from_file`, `from_dict` or `from_definition`.
-
-    ask: how many blocks of questions a respondent's device draws and asks; None where it asks all. contact, ethics: whom to ask, and who
-    approved it; thanks, closed: what is said at the end, and once the survey is closed; return_link: an address that is shown at the end,
-    the same for everybody. All of these are empty where nothing is said. groups: the public labels, one of which a submission carries.
-    access: "open", or "invited" where each submission takes a one-time code. layout: "list", or "steps" for one question a page.
-    batch: how many records of one part (a group, by hand or not) a server counts together at least; as many stay behind and wait.
-    language: that of the texts; translations: the texts in others, as a survey file has them. accept_high_epsilon: whether its
-    file says that `epsilon` may be above 8.
-    """
-
-    id: str
-    title: str
-    about: str
-    questions: tuple[Question, ...]
-    ask: int | None = None
-    contact: str = ""
-    ethics: str = ""
-    thanks: str = ""
-    closed: str = ""
-    return_link: str = ""
-    groups: tuple[str, ...] = ()
-    access: str = "open"
-    layout: str = "list"
-    batch: int = BATCH
-    language: str = "en"
-    translations: Mapping[str, Any] = field(default_factory=dict)
-    accept_high_epsilon: bool = False
+class Survey(Content):
+    """A valid survey: its content, and everything that follows from it. Build it with `from_file`, `from_dict` or `from_definition`."""
 
     @classmethod
     def from_file(cls, path: str | Path) -> Survey:
@@ -89,12 +48,13 @@ class Survey:
 
     @classmethod
     def from_dict(cls, source: Mapping[str, Any]) -> Survey:
-        """Builds a survey from what a survey file holds. Raises SurveyError."""
+        """Builds a survey from the value of a survey file. Raises SurveyError."""
         return cls._of(document.Document(source))
 
     @classmethod
     def _of(cls, source: document.Document) -> Survey:
-        survey = cls(*parse(source))
+        """Builds a survey from a parsed document."""
+        survey = cls(**vars(parse(source)))
         if (size := len(survey.definition)) > MAX_DEFINITION:
             raise SurveyError(
                 [Problem("file", f"must give a definition of at most {MAX_DEFINITION:,} bytes, got {size:,}: shorten its texts")]
@@ -103,7 +63,7 @@ class Survey:
 
     @classmethod
     def from_definition(cls, raw: bytes) -> Survey:
-        """Parses a published definition. Raises RefusedError unless every byte is what its declared epsilons imply."""
+        """Parses a published definition. Raises RefusedError unless its declared epsilons imply every byte."""
         if len(raw) > MAX_DEFINITION:
             raise RefusedError(f"the definition must be at most {MAX_DEFINITION:,} bytes, got more")
         try:
@@ -130,26 +90,26 @@ class Survey:
 
     @property
     def most_waiting(self) -> int:
-        """How many records of one part may wait at a server, at most: fewer than two batches.
+        """The most records of one part that wait at a server: fewer than two batches, or three if submissions can have several records.
 
-        They are more where a submission can have several records, fewer than a batch: these are never divided.
+        A server never divides a submission of fewer records than a batch.
         """
         return min(2 * self.batch - 1, 3 * self.batch - 3) if self.access == "invited" else 3 * self.batch - 3
 
     @property
     def coins_can_answer(self) -> bool:
-        """Whether two fair coins can do what a device does: every question is yes/no, is asked, and keeps an answer with chance 3/4."""
+        """Whether two fair coins can replace a device: every question is yes/no, always asked, and keeps an answer with chance 3/4."""
         two_coins = all(q.categories == ("yes", "no") and not q.labels and q.keep_threshold == 3 << 30 for q in self.questions)
         return two_coins and self.ask is None
 
     @cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
-        """What is drawn together where a survey asks a sample: a question and those shown after answers to it, by number."""
+        """The blocks that a sampled survey draws together: a question and the questions that depend on it, by number."""
         return blocks_of(self.questions)
 
     @cached_property
     def block_bits(self) -> tuple[int, ...]:
-        """The bits that say of a block's questions that they were asked, in a record read as one integer (`layout.Rule`)."""
+        """The mask of each block in a record read as one integer (`layout.Rule`): set bits say that its questions were asked."""
         first = 1 << 8 * self.record.bytes
         return tuple(sum(first >> 1 + number for number in block) for block in self.blocks)
 
@@ -167,7 +127,7 @@ class Survey:
 
     @property
     def epsilon(self) -> float:
-        """What one submission gives away at most: the exact losses of the questions asked add (sequential composition)."""
+        """The total privacy loss of one submission (sequential composition)."""
         return total_epsilon(self.questions, self.ask)
 
     @cached_property
@@ -177,17 +137,17 @@ class Survey:
 
     @property
     def return_host(self) -> str:
-        """Where the return link leads to, as people know it; empty where there is none."""
+        """The host name of the return link, or empty."""
         return urlsplit(self.return_link).netloc
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The tags of the languages that its texts are in: its own first, then as a definition has them."""
+        """The tags of the survey's languages: its own first, then in the order of a definition."""
         return (self.language, *sorted(self.translations))
 
-    def reading(self, wanted: Iterable[str]) -> str:
-        """Returns the survey's language for a reader of `wanted`, best first; its own where it has none of them."""
-        return negotiate(wanted, self.languages) or self.language
+    def negotiate(self, preferred: Iterable[str]) -> str:
+        """Returns the survey's language for a reader's preferred languages, best first; its own if it has no such language."""
+        return negotiate(preferred, self.languages) or self.language
 
     def text_in(self, language: str, key: str) -> tuple[str, str]:
         """Returns one of TEXTS, such as the title, for a reader of `language`, and its language: the survey's own if untranslated."""
@@ -200,7 +160,7 @@ class Survey:
         return (own[key], tag) if key in own else (getattr(question, key), self.language)
 
     def options_in(self, language: str, question: Question) -> tuple[Sequence[str], str]:
-        """Returns the texts to choose from, for a reader of `language`, and their language; none if the page has its own."""
+        """Returns the texts to choose from, for a reader of `language`, and their language; empty if the page has its own words."""
         own, tag = self._words(language, question)
         return (own["options"], tag) if "options" in own else (question.options, self.language)
 
@@ -211,6 +171,7 @@ class Survey:
         return (section[key], tag) if key in section else (getattr(question.section, key), self.language)
 
     def _words(self, language: str, question: Question) -> tuple[Mapping[str, Any], str]:
+        """Returns the translated texts of a question for a language, and their tag."""
         tag, texts = self._translation(language)
         return texts.get("questions", {}).get(question.id, {}), tag
 
@@ -224,35 +185,33 @@ class Survey:
 
     @property
     def untranslated(self) -> tuple[tuple[str, str], ...]:
-        """(language, place) for each text that a language of the survey lacks."""
+        """(language, key) for each text that a language of the survey lacks."""
         gaps = []
         for language, texts in self.translations.items():
             gaps += [(language, key) for key in TEXTS if getattr(self, key) and key not in texts]
             for question in self.questions:
                 own = texts.get("questions", {}).get(question.id, {})
                 here = f"questions.{question.id}"
-                wanted = ["text", *(["options"] if question.options else []), *(["help"] if question.help else [])]
-                gaps += [(language, f"{here}.{key}") for key in wanted if key not in own]
+                keys = ["text", *(["options"] if question.options else []), *(["help"] if question.help else [])]
+                gaps += [(language, f"{here}.{key}") for key in keys if key not in own]
                 section = question.section.to_dict() if question.section else {}
                 gaps += [(language, f"{here}.section.{key}") for key in section if key not in own.get("section", {})]
         return tuple(gaps)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the survey as a survey file would write it."""
+        """Returns the survey as in a survey file, without defaults."""
+        optional = {key: getattr(self, key) for key, default in DEFAULTS.items() if getattr(self, key) != default}
         return {
             "deniable": FORMAT,
             "id": self.id,
             "title": self.title,
             "about": self.about,
-            **{key: value for key, value in self._optional().items() if value != _DEFAULTS[key]},
+            **{key: list(value) if isinstance(value, tuple) else plain(value) for key, value in optional.items()},
             "questions": [question.to_dict() for question in self.questions],
         }
 
-    def _optional(self) -> dict[str, Any]:
-        own = {key: getattr(self, key) for key in _DEFAULTS}
-        return {**own, "groups": list(self.groups), "translations": plain(self.translations)}
-
     def _refuse_other_mechanism(self, served: Sequence[Mapping[str, Any]]) -> None:
+        """Refuses a definition whose coins are not those that its declared epsilons imply."""
         for question, received in zip(self.questions, served, strict=True):
             for name, value in question.channel.published.items():
                 if received.get(name) != value:

@@ -1,6 +1,6 @@
-"""What one submission gives away in all. The losses of the questions asked add (sequential composition), so their odds multiply.
+"""Total privacy loss of one submission: the losses of its questions add up (sequential composition), so their odds multiply.
 
-Where a survey asks a sample, the blocks of questions that give away most are taken to be the ones drawn.
+For a survey that asks a sample of its questions, the total assumes that the blocks with the largest losses are drawn.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from deniable.mechanism import SCALE, exp_below
 from deniable.survey.question import Question, blocks_of
 
 HIGH = 8
-"""A total above this needs the survey's and the client's consent: it lets a 50:50 guess become sure in 2,981 of 2,982 cases."""
+"""Largest total without the survey's and the client's consent: above it, a 50:50 guess can become right in 2,981 of 2,982 cases."""
 
-SLACK = 1e-12  # a cap of `ln 9` must admit two questions of `ln 3`, whose doubles add up to a little more or less
+SLACK = 1e-12  # a cap of `ln 9` must admit two questions of `ln 3`: their doubles add up to slightly more or less
 
 
 def within(epsilon: float, cap: float) -> bool:
@@ -23,10 +23,10 @@ def within(epsilon: float, cap: float) -> bool:
     return epsilon <= cap * (1 + SLACK)
 
 
-def parts(weights: Sequence[Fraction], block: Sequence[int], ask: int | None) -> list[Fraction]:
-    """Returns each question's part of a survey's epsilon: its weight, divided by the largest sum of weights in one record.
+def shares_of_epsilon(weights: Sequence[Fraction], block: Sequence[int], ask: int | None) -> list[Fraction]:
+    """Returns each question's share of a survey's epsilon: its weight, divided by the largest sum of weights in one record.
 
-    A hidden question counts, for it is sent as a randomized "no answer".
+    Hidden questions count, since they are sent as a randomized "no answer".
 
     Args:
         weights: The weight of each question.
@@ -49,7 +49,7 @@ def total_epsilon(questions: Sequence[Question], ask: int | None) -> float:
 
 
 def exceeds(questions: Sequence[Question], ask: int | None, cap: float) -> bool:
-    """Returns whether the total is above `cap`, exactly: the odds of the thresholds, against e^cap. Twin: `randomize.mjs`."""
+    """Returns whether the total is above `cap`, by an exact comparison of the odds with e^cap. Twin: `randomize.mjs`."""
     own, other = _largest(questions, ask)
     return own << SCALE > other * exp_below(cap)
 
@@ -63,8 +63,8 @@ def _largest(questions: Sequence[Question], ask: int | None) -> tuple[int, int]:
     """Returns the odds of the record with the largest loss, as `_odds` does."""
     if ask is None:
         return _odds(questions)
-    drawn = sorted((_odds([questions[i] for i in block]) for block in blocks_of(questions)), key=lambda pair: Fraction(*pair))[-ask:]
-    return math.prod(own for own, _ in drawn), math.prod(other for _, other in drawn)
+    blocks = sorted((_odds([questions[i] for i in block]) for block in blocks_of(questions)), key=lambda pair: Fraction(*pair))[-ask:]
+    return math.prod(own for own, _ in blocks), math.prod(other for _, other in blocks)
 
 
 def _odds(questions: Sequence[Question]) -> tuple[int, int]:

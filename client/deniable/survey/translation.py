@@ -1,7 +1,6 @@
-"""Translation of a survey's own texts: their rules, gaps, and the language that a respondent reads.
+"""Translation of a survey's own texts: rules for translations, and the negotiation of a respondent's language.
 
-`translations` maps a language to the survey's texts in it, under their keys in the survey; a missing text is shown in the survey's own
-language.
+A survey's `translations` map a language to texts, under their keys in the survey; pages show a missing text in the survey's language.
 """
 
 from __future__ import annotations
@@ -17,37 +16,37 @@ LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 TEXTS = ("title", "about", "contact", "ethics", "thanks", "closed")
 
 
-def negotiate(wanted: Iterable[str], offered: Sequence[str]) -> str | None:
-    """Returns the offered language that fits a reader best. Twin: `negotiate` in browser/reading.mjs.
+def negotiate(preferred: Iterable[str], available: Sequence[str]) -> str | None:
+    """Returns the available language that fits a reader best. Twin: `negotiate` in browser/reading.mjs.
 
-    For each wanted tag in turn: the same tag, in any case; else the longest beginning of it (`pt` for `pt-BR`); else the first
+    For each preferred tag in turn: the same tag, in any case; else its longest available prefix (`pt` for `pt-BR`); else the first
     relative (`pt-BR` for `pt-PT`).
 
     Args:
-        wanted: Language tags, best first, as a browser sends them.
-        offered: Language tags to choose from.
+        preferred: Language tags, best first, as a browser sends them.
+        available: Language tags to choose from.
 
     Returns:
-        A tag as `offered` spells it, or None if no wanted language is offered in any form.
+        A tag as `available` spells it, or None if no preferred language is available in any form.
     """
-    by_tag = {tag.lower(): tag for tag in reversed(offered)}
-    for tag in map(str.lower, wanted):
+    by_tag = {tag.lower(): tag for tag in reversed(available)}
+    for tag in map(str.lower, preferred):
         parts = tag.split("-")
-        tries = ("-".join(parts[:length]) for length in range(len(parts), 0, -1))
-        fit = next((by_tag[one] for one in tries if one in by_tag), None)
-        fit = fit or next((one for one in offered if one.lower().split("-")[0] == parts[0]), None)
+        prefixes = ("-".join(parts[:length]) for length in range(len(parts), 0, -1))
+        fit = next((by_tag[prefix] for prefix in prefixes if prefix in by_tag), None)
+        fit = fit or next((other for other in available if other.lower().split("-")[0] == parts[0]), None)
         if fit is not None:
             return fit
     return None
 
 
 def option_problems(question: Question, options: Any) -> Iterator[tuple[str, str]]:
-    """Yields (place, rule broken) for a question's options in another language."""
-    known = question.options
-    if not known:
+    """Yields (key, rule broken) for a question's options in another language."""
+    size = len(question.options)
+    if not size:
         yield "options", f"must be left out: question {question.id} has no options of its own"
-    elif isinstance(options, list | tuple) and len(options) != len(known):
-        yield "options", f"must be {len(known)} texts, one for each option of question {question.id}, got {len(options)}"
+    elif isinstance(options, list | tuple) and len(options) != size:
+        yield "options", f"must be {size} texts, one for each option of question {question.id}, got {len(options)}"
     else:
         yield from label_problems(options, "options")
 
@@ -60,5 +59,5 @@ def language_problem(language: Any) -> str | None:
 
 
 def plain(value: Any) -> Any:
-    """Returns translations, or any part of them, as plain objects, as a definition has them."""
+    """Returns translations, or any part of them, as plain dicts, as in a definition."""
     return {key: plain(own) for key, own in value.items()} if isinstance(value, Mapping) else value

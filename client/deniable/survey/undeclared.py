@@ -1,4 +1,4 @@
-"""Options of a multiple choice that look exclusive, in the usual words of five languages, and are not declared as such."""
+"""Undeclared exclusive options of a multiple choice, recognized by the usual words of five languages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from deniable.survey.question import Question
 
 _NONE = (
-    r"none|neither|nothing|not any|no one|nobody",
+    r"none|neither|nothing|not any|no( one|body)",
     r"kein(e[rsn]?)?|nichts|niemand|weder noch",
     r"ningun[oa]|ningún|nada|nadie",
     r"aucune?|rien|personne|ni l.un ni l.autre",
@@ -34,7 +34,7 @@ def _pattern(words: Sequence[str], rest: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{'|'.join(words)})(?:{rest})", re.IGNORECASE)
 
 
-_KINDS = (  # what an option may look like, and what to do about it; the first that fits
+_KINDS = (  # patterns of options, in order of precedence, and advice
     (_pattern(_REFUSES, "$"), "declare it as exclusive, or leave it out and let people skip the question"),
     (_pattern(_UNSURE, r"$|\W.*"), "declare it as exclusive, or people can tick it beside others"),
     (_pattern(_NONE, r"$|\W.*"), "declare it as none, or people can tick it beside others, and the page adds its own “None of these”"),
@@ -42,7 +42,7 @@ _KINDS = (  # what an option may look like, and what to do about it; the first t
 
 
 def undeclared(questions: Sequence[Question]) -> Iterator[str]:
-    """Yields a sentence for each option that looks exclusive and is not declared: `exclusive`, or `none`."""
+    """Yields a sentence for each option that looks exclusive, but is not declared as `exclusive` or `none`."""
     for question in questions:
         for label in question.labels:
             advice = advice_for(label)
@@ -56,6 +56,6 @@ def means_none(label: str) -> bool:
 
 
 def advice_for(label: str) -> str | None:
-    """Returns what to do about an option that looks exclusive; None for any other."""
+    """Returns advice about an option that looks exclusive; None for any other option."""
     text = " ".join(label.replace("’", "'").strip(" .,;:!-–()[]\"'“”").split())
     return next((advice for pattern, advice in _KINDS if pattern.match(text)), None)

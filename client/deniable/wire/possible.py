@@ -86,9 +86,9 @@ def _possible(columns: Columns, rule: Rule) -> NDArray[np.bool_]:
     """Returns whether each record is possible: d - 1 or d of the stored bits are set, and none if the question was not asked."""
     ones = _ones(columns, rule.bits)
     possible: NDArray[np.bool_] = (ones == rule.d) | (ones == rule.d - 1)
-    if not rule.asked:
+    if not rule.mask:
         return possible
-    return np.where(_ones(columns, rule.asked) != 0, possible, ones == 0)
+    return np.where(_ones(columns, rule.mask) != 0, possible, ones == 0)
 
 
 def _ones(columns: Columns, bits: int) -> NDArray[np.uint16]:
@@ -107,7 +107,7 @@ def _masks(bits: int, size: int) -> tuple[tuple[int, np.uint8], ...]:
 
 def _explained(rule: Rule) -> str:
     item, size = rule.field.item, rule.field.item.channel.outputs
-    unasked = ", and none where it was not asked" if rule.asked else ""
+    unasked = ", and none where it was not asked" if rule.mask else ""
     stored = f"so {item.channel.d - 1} or {item.channel.d} of the {size - 1} that are stored"
     return f", question {item.id}: exactly {item.channel.d} of {size} bits must be set, {stored}{unasked}"
 

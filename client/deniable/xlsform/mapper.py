@@ -12,8 +12,8 @@ from deniable.errors import Problem, SurveyError
 from deniable.extras import missing
 from deniable.survey.parse import SURVEY_ID
 from deniable.survey.parse_questions import QUESTION_ID
-from deniable.survey.reading import LENGTHS
 from deniable.survey.types.base import MAX_OPTION_LENGTH
+from deniable.survey.validator import LENGTHS
 from deniable.xlsform.conditions import EarlierQuestion, show_if
 from deniable.xlsform.languages import tag_of, unify_names
 from deniable.xlsform.question_types import is_whole, lists_of, map_type, may_be_several, options_of, type_of

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from itertools import chain, count
 from typing import Any
 
-from deniable.survey.reading import LENGTHS
 from deniable.survey.types.base import MAX_OPTION_LENGTH
+from deniable.survey.validator import LENGTHS
 
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|\*\*|^[ \t]*#{1,6}\s", re.MULTILINE)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -38,9 +38,9 @@ def check_new_name(accounts: Accounts, user: str) -> None:
         return
     if user != " ".join(unicodedata.normalize("NFC", user).split()):
         raise ValueError("the name must be of composed characters (NFC), with single spaces and none around")
-    if hidden := lookalikes.invisible(user):
+    if hidden := lookalikes.first_invisible(user):
         raise ValueError(f"the name must have no characters that do not show, got {hidden}")
-    if any(lookalikes.looks(user) & lookalikes.looks(other) for other in users):
+    if any(lookalikes.skeletons(user) & lookalikes.skeletons(other) for other in users):
         raise ValueError("the name must not look like that of another account")
 
 

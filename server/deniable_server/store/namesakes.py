@@ -13,7 +13,7 @@ from deniable.survey import Survey, lookalikes
 from deniable_server.store.protocol import Heading, Store
 from deniable_server.store.roles import Role
 
-_looks = lru_cache(maxsize=1 << 16)(lookalikes.looks)
+_looks = lru_cache(maxsize=1 << 16)(lookalikes.skeletons)
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ def chosen() -> Language:
 
 def reading() -> str:
     """Returns the tag of the survey's texts on this page: the best for the reader. Twin: `readingOf` in browser/reading.mjs."""
-    return survey.reading(_requested()) if (survey := _survey()) else chosen().tag
+    return survey.negotiate(_requested()) if (survey := _survey()) else chosen().tag
 
 
 def addressed() -> str:

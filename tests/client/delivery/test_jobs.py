@@ -28,13 +28,13 @@ def client(server, outbox, no_waiting) -> Iterator[SurveyClient]:
 @pytest.fixture
 def read(monkeypatch) -> list[int]:
     """How many rows were left out at each reading of a file of CSV."""
-    begun, stretches = list[int](), CsvRows.stretches
+    begun, stretches = list[int](), CsvRows.batches
 
     def noted(self: CsvRows, names: Any, size: int, skip: int) -> Any:
         begun.append(skip)
         return stretches(self, names, size, skip)
 
-    monkeypatch.setattr(CsvRows, "stretches", noted)
+    monkeypatch.setattr(CsvRows, "batches", noted)
     return begun
 
 

@@ -10,7 +10,7 @@ import polars
 import pyarrow
 import pytest
 
-from deniable.device.columns import Coded, categories, of_arrow
+from deniable.device.columns import DictionaryColumn, categories, from_arrow
 from deniable.device.entropy import os_words
 from deniable.device.sources import as_rows
 from deniable.device.tables import batches
@@ -91,7 +91,7 @@ def test_polars_without_arrow_is_read_value_by_value(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(polars.Series, "to_arrow", none)
     assert read(FRAMES["polars, words"]) == MEANT
-    assert isinstance(of_arrow(polars.Series(WORDS)), list)
+    assert isinstance(from_arrow(polars.Series(WORDS)), list)
 
 
 def test_numbers_that_are_equal_and_mean_different_things_are_told_apart() -> None:
@@ -106,6 +106,6 @@ def test_numbers_that_are_equal_and_mean_different_things_are_told_apart() -> No
 
 
 def test_a_coded_column_is_each_rows_value() -> None:
-    column = Coded(np.array([1, 0, -1, 1]), ["a", "b"])
+    column = DictionaryColumn(np.array([1, 0, -1, 1]), ["a", "b"])
     assert column.tolist() == ["b", "a", None, "b"]
-    assert "a" not in repr(column).replace("Coded", "")
+    assert "a" not in repr(column).replace("DictionaryColumn", "")

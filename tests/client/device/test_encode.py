@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import traceback
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,21 @@ import pytest
 import deniable
 from deniable.device.encode import encode, encode_column
 from deniable.errors import AnswerError, DeniableError
+from deniable.mechanism import Channel
+from deniable.survey.question import Question
 from deniable.survey.rules import allowed
 from deniable.survey.types import TYPES
-from deniable.survey.types.base import printable
+from deniable.survey.types.base import QuestionType, printable
+from deniable.survey.types.choice import Choice
+from deniable.survey.types.yes_no import YesNo
 
-YES_NO: Any = SimpleNamespace(id="smokes", type="yes_no", required=True, settings={}, categories=("yes", "no"))
-COLOUR: Any = SimpleNamespace(id="colour", type="choice", required=True, settings={}, categories=("red", "1", "None", "nan", "Ünï", "7.0"))
+
+def question(name: str, kind: QuestionType, required: bool = True) -> Question:
+    return Question(name, "?", kind, 1.0, Channel.for_epsilon(1.0, len(kind.categories) + (not required)), required)
+
+
+COLOURS = Choice(("red", "1", "None", "nan", "Ünï", "7.0"))
+YES_NO, COLOUR = question("smokes", YesNo()), question("colour", COLOURS)
 CANARY = "canary-4711"
 
 
@@ -35,7 +43,7 @@ def test_a_refused_answer_is_quoted_nowhere(question: Any, answer: Any) -> None:
 
 
 def test_pandas_own_mark_of_a_missing_answer_is_none_in_any_column() -> None:
-    optional = SimpleNamespace(**{**vars(COLOUR), "required": False})
+    optional = question("colour", COLOURS, required=False)
     pd = pytest.importorskip("pandas")
     assert encode(optional, pd.NA) == encode(optional, None)
     with pytest.raises(AnswerError):
@@ -94,10 +102,10 @@ def test_an_empty_column_has_no_categories() -> None:
 
 
 def test_a_message_lists_a_few_of_many_categories() -> None:
-    many: Any = SimpleNamespace(id="q", type="choice", required=True, settings={}, categories=tuple(f"o{n}" for n in range(1024)))
+    many = question("q", Choice(tuple(f"o{n}" for n in range(1024))))
     assert allowed(many) == "one of o0, o1, o2, o3, o4, o5, o6, o7, … (1,024 in all)"
-    eight: Any = SimpleNamespace(id="q", type="choice", required=True, settings={}, categories=tuple("abcdefgh"))
-    nine: Any = SimpleNamespace(id="q", type="choice", required=True, settings={}, categories=tuple("abcdefghi"))
+    eight = question("q", Choice(tuple("abcdefgh")))
+    nine = question("q", Choice(tuple("abcdefghi")))
     assert allowed(eight) == "one of a, b, c, d, e, f, g, h"
     assert allowed(nine) == "one of a, b, c, d, e, f, g, h, … (9 in all)"
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deniable.device import perturb
 from deniable.device.entropy import os_words
-from deniable.device.perturb import permutation, randomized
+from deniable.device.perturb import permutation, randomize_records
 from deniable.device.randomize import Words, randomize
 from deniable.device.sampling import draw
 from deniable.mechanism import WORD
@@ -50,7 +50,7 @@ def differing(surveys: int = 40) -> int:
         survey = survey_of(rng.choice(SIZES, 6).tolist(), 3 if seed % 2 else None)
         n = int(rng.choice([0, 1, 2, 7, 100]))
         categories = np.array([rng.integers(0, item.k, n) for item in survey.items], dtype=np.int8)
-        different += randomized(survey, categories, words_of(seed)) != one_by_one(survey, categories, words_of(seed))
+        different += randomize_records(survey, categories, words_of(seed)) != one_by_one(survey, categories, words_of(seed))
     return different
 
 
@@ -72,9 +72,9 @@ def test_the_control_bits_one_place_further_are_noticed(monkeypatch: pytest.Monk
 def test_blocks_of_respondents_are_all_there_once_and_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(perturb, "BLOCK", 8)
     survey = survey_of([2] * 5)  # at epsilon 8, asked five questions, a coin lies often: so take what coins cannot change
-    monkeypatch.setattr(perturb, "numbers", lambda channel, column, words: (column == 0).astype(np.uint8))
+    monkeypatch.setattr(perturb, "randomize_as_numbers", lambda channel, column, words: (column == 0).astype(np.uint8))
     categories = np.array([[i >> j & 1 for i in range(32)] for j in range(5)], dtype=np.int8)
-    bits = unpack(survey, randomized(survey, categories, os_words), 32)
+    bits = unpack(survey, randomize_records(survey, categories, os_words), 32)
     numbers = (~bits @ (1 << np.arange(5))).tolist()
     assert sorted(numbers) == list(range(32))
     assert numbers != list(range(32))

@@ -294,7 +294,7 @@ BUGS = {
         FEW,
         ("near, far), channel.outputs - 1)", "near, far), channel.outputs - 2)"),
     ),
-    "every output is the next one": (FEW, ("place = channel.outputs - 1 - _output", "place = channel.outputs - 2 - _output")),
+    "every output is the next one": (FEW, ("shift = channel.outputs - 1 - _output", "shift = channel.outputs - 2 - _output")),
 }
 
 

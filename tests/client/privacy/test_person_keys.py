@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable.device.columns import listed
+from deniable.device.columns import as_list
 from deniable.device.sources import as_rows
 from deniable.privacy.person_keys import known_by, refusal
 
@@ -80,7 +80,7 @@ def test_what_is_no_key_is_refused(key: Any) -> None:
 
 
 def cells(rows: Any) -> list[Any]:
-    return [cell for stretch in as_rows(rows).stretches(["who"], 10, 0) for cell in listed(stretch.columns[0])]
+    return [cell for stretch in as_rows(rows).batches(["who"], 10, 0) for cell in as_list(stretch.columns[0])]
 
 
 def test_every_door_reads_a_person_as_the_same_key(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from deniable.errors import SurveyError
 from deniable.survey import Condition, Survey
-from deniable.survey.condition import Joined, in_words
+from deniable.survey.condition import Combination, in_words
 from deniable.survey.schema import survey_schema
 
 SCHEMA = Draft202012Validator(survey_schema())
@@ -42,9 +42,9 @@ def wrong(show_if: Any) -> list[str]:
 def test_conditions_are_joined_by_all_and_any_and_one_inside_the_other() -> None:
     yes, daily = Condition("smokes", ("yes",)), Condition("often", ("daily",))
     assert parsed(YES) == yes
-    assert parsed({"all": [YES, DAILY]}) == Joined("all", (yes, daily))
-    assert parsed({"any": [YES, {"all": [YES, DAILY]}]}) == Joined("any", (yes, Joined("all", (yes, daily))))
-    assert parsed({"all": [{"any": [YES, DAILY]}, DAILY]}) == Joined("all", (Joined("any", (yes, daily)), daily))
+    assert parsed({"all": [YES, DAILY]}) == Combination("all", (yes, daily))
+    assert parsed({"any": [YES, {"all": [YES, DAILY]}]}) == Combination("any", (yes, Combination("all", (yes, daily))))
+    assert parsed({"all": [{"any": [YES, DAILY]}, DAILY]}) == Combination("all", (Combination("any", (yes, daily)), daily))
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_what_is_joined_is_the_same_after_publishing_and_says_no_range_any_more(
 
 
 def test_every_mistake_has_its_place_and_its_rule() -> None:
-    deep = "must be a condition: lists of `any` may stand in one of `all`, or the other way round, and none deeper"
-    lists = "must be a mapping with the keys question and is, or all or any with a list of such, got"
+    deep = "must be a condition: a list of `all` may have lists of `any`, and the reverse, but no deeper lists"
+    lists = "must be a mapping with the keys question and is, or all or any with a list of conditions, got"
     assert wrong("smokes") == [f"show_if {lists} str"]
     assert wrong({"all": [YES, {"any": [YES, "x"]}]}) == ["show_if.all[1].any[1] must be a mapping with the keys question and is, got str"]
     assert wrong({"all": [YES]}) == ["show_if.all must be a list of 2 to 20 conditions, got 1"]
@@ -79,7 +79,7 @@ def test_every_mistake_has_its_place_and_its_rule() -> None:
     assert wrong({"any": [YES] * 21}) == ["show_if.any must be a list of 2 to 20 conditions, got 21"]
     assert wrong({"all": [YES, {"all": [YES, DAILY]}]}) == [f"show_if.all[1] {deep}"]
     assert wrong({"all": [YES, {"any": [YES, {"all": [YES, DAILY]}]}]}) == [f"show_if.all[1].any[1] {deep}"]
-    assert wrong({"all": [YES, DAILY], "question": "smokes"}) == ["show_if.question is not a known key; known here: all"]
+    assert wrong({"all": [YES, DAILY], "question": "smokes"}) == ["show_if.question is not a known key; the keys here are all"]
     assert wrong({"all": [{"question": "smokes", "is": ["no", "x"]}, {"question": "nobody", "is": ["a"]}]}) == [
         "show_if.all[0].is[1] must be one of yes, no, got 'x'",
         "show_if.all[1].question must be the id of an earlier question with options, got 'nobody'",
@@ -96,7 +96,7 @@ def test_a_range_begins_and_ends_where_bins_do_since_a_record_tells_no_more() ->
     assert wrong({"question": "age", "at_least": 65, "below": 30.5}) == ["show_if.below must be above at_least"]
     assert wrong({"question": "grid", "below": 65}) == [f"{number} 'grid'"]
     assert wrong({"question": "often", "at_least": 1}) == [f"{number} 'often'"]
-    assert wrong({"question": "age", "is": ["old"], "below": 65}) == ["show_if.is must not stand beside below; keep one of the two"]
+    assert wrong({"question": "age", "is": ["old"], "below": 65}) == ["show_if.is must be left out beside below; keep one of the two"]
     assert wrong({"question": "age", "at_most": 65})[0] == "show_if.at_most is not a known key; did you mean at_least?"
 
 

@@ -36,7 +36,7 @@ def test_null_is_none_but_an_empty_or_quoted_value_is_text():
 
 def test_a_key_that_stands_twice_is_a_problem_with_its_line():
     [problem] = document.parse("a: 1\nb: 2\na: 3\n").problems
-    assert str(problem) == "a (line 3): must stand only once"
+    assert str(problem) == "a (line 3): must not be repeated"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_aliases_that_multiply_are_stopped():
     bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
     for before, name in zip("abcdefgh", "bcdefghi", strict=True):
         bomb += f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n"
-    assert refused(bomb) == "file: must hold at most 50,000 values, aliases counted"
+    assert refused(bomb) == "file: must have at most 50,000 values, including repetitions by aliases"
 
 
 def test_a_file_that_is_too_large_or_not_in_utf8_is_refused(tmp_path):
@@ -82,7 +82,7 @@ def test_values_without_end_are_not_all_read(monkeypatch, piece):
     compose = document.Composer.compose_node
     monkeypatch.setattr(document.Composer, "compose_node", lambda *given: composed.append(1) or compose(*given))
     monkeypatch.setattr(document, "MAX_NODES", 100)
-    assert refused(f"[{piece * 2000}]") == "file: must hold at most 100 values, aliases counted"
+    assert refused(f"[{piece * 2000}]") == "file: must have at most 100 values, including repetitions by aliases"
     assert len(composed) <= 200
 
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli import main
-from deniable.survey.labels import personal, warnings
+from deniable.survey.labels import personal_data_in, warnings
 
 SURVEY = {"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 1, "questions": [{"id": "q", "text": "Q?", "type": "yes_no"}]}
 
@@ -20,11 +20,11 @@ SURVEY = {"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 1, "q
         *((label, "a name") for label in ("Ada Lovelace", "Lovelace, Ada", "Anna-Maria Müller", "Ludwig van Beethoven", "Conan O'Brien")),
         *((label, "a name") for label in ("Dr. House", "Frau Schmidt", "Ángela Ruiz Robles", "Ada K. Lovelace", "Jean-Luc Picard")),
         *((label, "an e-mail address") for label in ("ada@example.org", "Ada <ada.l@dept.example.org>")),
-        *((label, "somebody's number") for label in ("0049 170 1234567", "1990-01-02", "4711081", "3f2a91bc", "8f14e45f-ceea-467f-a8d2")),
+        *((label, "a person's number") for label in ("0049 170 1234567", "1990-01-02", "4711081", "3f2a91bc", "8f14e45f-ceea-467f-a8d2")),
     ],
 )
 def test_labels_that_look_like_persons_are_known(label: str, kind: str) -> None:
-    assert personal(label) == kind
+    assert personal_data_in(label) == kind
     assert list(warnings([label, "North"])) == [f"the group {label} looks like {kind}: labels are public, and sent openly with each record"]
 
 
@@ -36,7 +36,7 @@ def test_labels_that_look_like_persons_are_known(label: str, kind: str) -> None:
     ],
 )
 def test_labels_of_places_and_units_are_not(label: str) -> None:
-    assert personal(label) is None
+    assert personal_data_in(label) is None
     assert list(warnings([label])) == []
 
 

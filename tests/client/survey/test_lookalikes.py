@@ -18,7 +18,7 @@ from deniable.cli import main
 from deniable.delivery import transport
 from deniable.errors import RefusedError, SurveyError
 from deniable.survey import Survey
-from deniable.survey.lookalikes import alike, invisible, looks
+from deniable.survey.lookalikes import first_invisible, lookalikes, skeletons
 
 FILE = """
 deniable: 1
@@ -69,7 +69,7 @@ def text(**parts: str) -> str:
 @pytest.mark.parametrize("mark", HIDDEN, ids=ascii)
 @pytest.mark.parametrize("part", PARTS)
 def test_a_character_that_does_not_show_is_refused_wherever_people_choose(part: str, mark: str) -> None:
-    with pytest.raises(SurveyError, match="must have no characters that do not show"):
+    with pytest.raises(SurveyError, match="must have no invisible characters"):
         Survey.from_text(text(**{part: PARTS[part].replace("t", f"t{mark}", 1).replace("R", f"R{mark}", 1)}))
 
 
@@ -82,7 +82,7 @@ def test_two_labels_that_look_alike_are_refused(part: str, one: str, other: str)
 
 @pytest.mark.parametrize("label", RIGHT.values(), ids=RIGHT)
 def test_what_a_language_needs_is_taken(label: str) -> None:
-    assert invisible(label) == ""
+    assert first_invisible(label) == ""
     assert label in Survey.from_text(text(groups=f"{label}, Other")).groups
 
 
@@ -124,7 +124,7 @@ PLACES = ["groups", "options", "bins", "german_options"]
 @pytest.mark.parametrize(("one", "other"), [*SAME, *((f"N{mark}o", "No") for mark in HIDDEN)], ids=ascii)
 @pytest.mark.parametrize("part", PLACES)
 def test_a_fetched_definition_with_labels_that_look_alike_is_refused(part: str, one: str, other: str) -> None:
-    with pytest.raises(RefusedError, match=r"must not look like the other|must have no characters that do not show"):
+    with pytest.raises(RefusedError, match=r"must not look like the other|must have no invisible characters"):
         Survey.from_definition(served(one, other, part))
 
 
@@ -136,7 +136,7 @@ def test_a_fetched_definition_with_labels_that_differ_is_read(part: str) -> None
 @pytest.mark.parametrize("mark", HIDDEN, ids=ascii)
 def test_a_fetched_title_with_a_character_that_does_not_show_is_refused(mark: str) -> None:
     definition = json.loads(Survey.from_text(text()).definition)
-    with pytest.raises(RefusedError, match="title: must have no characters that do not show"):
+    with pytest.raises(RefusedError, match="title: must have no invisible characters"):
         Survey.from_definition(rfc8785.dumps({**definition, "title": f"A{mark} study"}))
 
 
@@ -158,14 +158,14 @@ def test_a_client_refuses_what_a_server_serves_and_sends_nothing(tmp_path: Path,
 @settings(deadline=None)
 @given(st.text(max_size=8), st.sampled_from(HIDDEN))
 def test_a_mark_that_does_not_show_never_makes_another_look(label: str, mark: str) -> None:
-    assert looks(f"x{mark}{label}") & looks(f"x{' ' if mark.isspace() else ''}{label}")
+    assert skeletons(f"x{mark}{label}") & skeletons(f"x{' ' if mark.isspace() else ''}{label}")
 
 
 @pytest.mark.parametrize(
     "labels", [["Yes", "No"], [str(n) for n in range(1, 1000)], [f"School {n}" for n in range(200)], ["I", "II", "III", "IV"]]
 )
 def test_labels_that_differ_are_no_twins(labels: list[str]) -> None:
-    assert list(alike(labels)) == []
+    assert list(lookalikes(labels)) == []
 
 
 def test_letters_without_capitals_have_the_look_of_the_same_letters_with_them() -> None:

@@ -126,7 +126,7 @@ def test_other_rules_fail(rule: Parts, equal: bool, kept: bool) -> None:
     for ask in (None, 2):
         epsilons = rule([0, 0, 0, 1, 2], ask, 6.0)
         questions = [
-            Question(q.id, q.text, q.type, e, {}, q.categories, Channel.for_epsilon(e, q.k), q.required, (), q.show_if)
+            Question(q.id, q.text, q.kind, e, Channel.for_epsilon(e, q.k), q.required, q.show_if)
             for q, e in zip(own.questions, epsilons, strict=True)
         ]
         found_equal.add(len(set(epsilons)) == 1)
@@ -176,7 +176,7 @@ def test_a_weight_of_nothing_is_told() -> None:
     with pytest.raises(SurveyError) as caught:
         Survey.from_dict({**survey, "questions": [question]})
     assert [str(problem) for problem in caught.value.problems] == [
-        "questions[0].weight: must stand in a survey that has one epsilon for all its questions, of which it says the part"
+        "questions[0].weight: must be left out if the survey has no epsilon: a weight divides the survey's epsilon"
     ]
 
 

@@ -11,7 +11,7 @@ from tests.client.device.test_branching import every_answer, surveys
 
 from deniable.device.branching import apply_skip_logic
 from deniable.survey import Survey
-from deniable.survey.reachable import never_shown
+from deniable.survey.reachable import unreachable
 
 
 def survey_of(*questions: dict[str, Any]) -> Survey:
@@ -20,7 +20,9 @@ def survey_of(*questions: dict[str, Any]) -> Survey:
 
 
 def told(survey: Survey) -> list[str]:
-    return [sentence.split(":")[0].removeprefix("nobody is ever shown the question ") for sentence in never_shown(survey.questions)]
+    return [
+        sentence.split(":")[0].removeprefix("the question ").removesuffix(" is never shown") for sentence in unreachable(survey.questions)
+    ]
 
 
 YES, NO = {"question": "q0", "is": ["yes"]}, {"question": "q0", "is": ["no"]}

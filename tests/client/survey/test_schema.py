@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from ruamel.yaml import YAML
 
 from deniable.errors import SurveyError
 from deniable.survey import Survey
+from deniable.survey.content import Content
 from deniable.survey.schema import survey_schema
 
 VALIDATOR = Draft202012Validator(survey_schema())
@@ -125,6 +127,11 @@ STRICTER = [
 def test_the_schema_is_itself_valid_and_plain_json():
     Draft202012Validator.check_schema(survey_schema())
     assert json.loads(json.dumps(survey_schema())) == survey_schema()
+
+
+def test_the_schema_has_every_key_of_a_survey() -> None:
+    """A key that is added to Content only would be accepted by the parser and refused by the schema."""
+    assert set(survey_schema()["properties"]) == {"deniable", "epsilon", *(key.name for key in fields(Content))}
 
 
 @pytest.mark.parametrize("text", GOOD)

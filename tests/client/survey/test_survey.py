@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from deniable.errors import RefusedError, SurveyError
 from deniable.survey import Survey
 from deniable.survey.epsilon import parse_epsilon
-from deniable.survey.lookalikes import alike, invisible
+from deniable.survey.lookalikes import first_invisible, lookalikes
 
 FILE = """\
 deniable: 1
@@ -71,7 +71,7 @@ def test_the_example_is_valid_without_a_mistake_so_the_rules_below_are_what_refu
     ("source", "told"),
     [
         (as_dict(titel="x"), "titel: is not a known key; did you mean title?"),
-        (as_dict(zzz="x"), "zzz: is not a known key; known here: deniable, id, title, about, questions, epsilon"),
+        (as_dict(zzz="x"), "zzz: is not a known key; the keys here are deniable, id, title, about, questions, epsilon"),
         (as_dict(**{"odd]": 1}), "odd]: is not a known key"),
         (question(option=["a"]), "questions[0].option: is not a known key; did you mean options?"),
         (as_dict(deniable=2), "deniable: must be 1, the version of the format, got 2"),
@@ -118,7 +118,7 @@ def test_the_example_is_valid_without_a_mistake_so_the_rules_below_are_what_refu
         (as_dict(epsilon=math.nan), "epsilon: must be a number or `ln x`, got nan"),
         (as_dict(epsilon=math.inf), "epsilon: must be a number or `ln x`, got inf"),
         (as_dict(epsilon=1e-300), "questions[0].epsilon: is too small for a 32-bit coin over 2 categories: it would reveal nothing"),
-        (question(epsilon=1), "questions[0].epsilon: must not stand beside an epsilon for the whole survey; keep one of the two"),
+        (question(epsilon=1), "questions[0].epsilon: must be left out beside an epsilon for the whole survey; keep one of the two"),
         (as_dict(batch=0), "batch: must be a whole number from 1 to 1,000, got 0"),
         (as_dict(batch=1001), "batch: must be a whole number from 1 to 1,000, got 1001"),
         (as_dict(batch=2.5), "batch: must be a whole number from 1 to 1,000, got 2.5"),
@@ -251,8 +251,8 @@ def test_the_digest_is_the_sha256_of_the_canonical_definition():
 
 
 texts = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=20).filter(str.strip)
-labels = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=20).filter(lambda one: not invisible(one))
-options = st.lists(labels, min_size=2, max_size=9, unique=True).filter(lambda some: not any(alike(some)))
+labels = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=20).filter(lambda one: not first_invisible(one))
+options = st.lists(labels, min_size=2, max_size=9, unique=True).filter(lambda some: not any(lookalikes(some)))
 epsilons = st.floats(0.01, 10)
 yes_no = st.fixed_dictionaries({"text": texts, "type": st.just("yes_no"), "epsilon": epsilons})
 choice = st.fixed_dictionaries({"text": texts, "type": st.just("choice"), "options": options, "epsilon": epsilons})
@@ -327,8 +327,8 @@ def of_epsilons(*epsilons: float, **changes: Any) -> dict[str, Any]:
 def test_two_thousand_questions_at_ten_are_refused_with_their_total():
     [problem] = problems(of_epsilons(*[10] * 2000))
     assert problem == (
-        "questions: must be at most 8 in total, got 19,999.9935: lower it, or write `accept_high_epsilon: true` beside it if it must be; "
-        "respondents are then told how weakly they are protected"
+        "questions: must be at most 8 in total, got 19,999.9935: lower it, or if it must be so high, add `accept_high_epsilon: true`; "
+        "the page then warns respondents that their protection is weak"
     )
     assert Survey.from_dict(of_epsilons(*[10] * 2000, accept_high_epsilon=True)).epsilon == pytest.approx(19_999.995, abs=0.01)
 
@@ -434,7 +434,7 @@ def test_a_hostile_definition_is_refused_before_it_is_read():
 def test_mistakes_without_end_are_not_all_looked_at():
     told = problems(as_dict(**{f"questionx{i}": 1 for i in range(20_000)}))
     assert len(told) == 1001
-    assert told[-1] == "file: has too many mistakes; the rest was not looked at"
+    assert told[-1] == "file: has too many mistakes; the rest was not checked"
 
 
 # --- published definitions -------------------------------------------------------------------------------------------

@@ -32,4 +32,4 @@ def test_a_survey_is_read_in_its_own_language_where_it_has_none_of_the_readers()
         }
     )
     assert survey.languages == ("sw", "en")
-    assert [survey.reading(wanted) for wanted in (["sw-KE", "en"], ["en-GB", "sw"], ["de"], [])] == ["sw", "en", "sw", "sw"]
+    assert [survey.negotiate(wanted) for wanted in (["sw-KE", "en"], ["en-GB", "sw"], ["de"], [])] == ["sw", "en", "sw", "sw"]

@@ -107,12 +107,12 @@ def test_another_mechanism_than_epsilon_implies_is_refused(key: str, step: int) 
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"window": 2}, "window: must stand beside levels, or both be left out"),
+        ({"window": 2}, "window: must be left out without levels"),
         ({"levels": 3, "window": 3}, "window: must be a whole number from 1 to one less than levels"),
         ({"levels": 3, "window": 0}, "window: must be a whole number from 1 to one less than levels"),
         ({"levels": 3, "window": "wide"}, "window: must be a whole number from 1 to one less than levels"),
         ({"levels": 1000, "window": 100}, "window: must be smaller: levels and window less one must be at most 1,024 together"),
-        ({"bins": [{"name": "a", "from": 0}, {"name": "b", "from": 9}], "window": 1}, "window: must not stand beside bins"),
+        ({"bins": [{"name": "a", "from": 0}, {"name": "b", "from": 9}], "window": 1}, "window: must be left out beside bins"),
         ({"low": 1, "high": 1.0000000000000002}, "high: must be further from low"),
     ],
 )

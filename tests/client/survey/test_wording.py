@@ -61,7 +61,7 @@ def test_every_mistake_has_its_place_and_its_rule() -> None:
     assert wrong({**FIRST, "help": ""}) == ["questions[0].help: must not be empty"]
     assert wrong({**FIRST, "help": "x" * 1001}) == ["questions[0].help: must be at most 1,000 characters, got 1,001"]
     assert wrong({**FIRST, "section": "Health"}) == [
-        "questions[0].section: must be a mapping with a title, and a note if there is one, got str"
+        "questions[0].section: must be a mapping with the keys title and, if needed, note, got str"
     ]
     assert wrong({**FIRST, "section": {"note": 5, "text": "x"}}) == [
         "questions[0].section.text: is not a known key; did you mean note?",
@@ -80,7 +80,7 @@ def test_a_translation_says_nothing_that_the_survey_does_not() -> None:
     ]
     bare = {**FIRST, "section": {"title": "Health"}}
     assert wrong(bare, translations={"de": {"questions": {"first": {"section": {"note": "N"}}}}}) == [
-        "translations.de.questions.first.section.note: is not a known key; known here: title"
+        "translations.de.questions.first.section.note: is not a known key; the keys here are title"
     ]
     assert wrong(bare, translations={"de": {"questions": {"first": {"section": {}}}}}) == [
         "translations.de.questions.first.section: must be a mapping with some of title"

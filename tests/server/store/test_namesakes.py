@@ -110,4 +110,4 @@ def test_a_skeleton_is_computed_once_for_each_text(people: Store, monkeypatch: p
         namesakes(people, survey("new", "Title 7"), "ada")
         id_like("new", [f"one-{number}" for number in range(30)])
     assert module._looks.cache_info().misses <= 30 + 30 + len({"A study", "new", "Title 7", "study"})
-    assert module._looks.__wrapped__ is lookalikes.looks
+    assert module._looks.__wrapped__ is lookalikes.skeletons

@@ -1,7 +1,6 @@
 """Sources of rows: mappings, data frames, and files of text, Parquet, Arrow and Excel.
 
-Input that is ambiguous is refused, with advice; nothing is guessed from answers. All of this is read under a seal, and no message
-has a cell in it.
+Ambiguous input is refused, with advice; nothing is guessed from answers. Everything is read under a seal, and no message quotes a cell.
 """
 
 from __future__ import annotations

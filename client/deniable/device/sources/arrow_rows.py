@@ -7,21 +7,21 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from deniable.device.columns import of_arrow
+from deniable.device.columns import from_arrow
 from deniable.device.sources.file_rows import FileRows
 from deniable.device.sources.rows import RawRows, columns_of
 from deniable.extras import missing
 
 
 class ArrowRows(FileRows):
-    """A Parquet or Arrow file; a batch never spans two of its parts."""
+    """Rows of a Parquet or Arrow file; a batch never spans two of its parts."""
 
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
+    def _batches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         if error := missing(f"{self.label}", "parquet"):
             raise error
         with ExitStack() as stack:
-            parts = self.certain(lambda: self._parts(stack, names, size), "a Parquet or Arrow file, as its name says")
-            # by map, so that no part is in this frame when the file is closed
+            parts = self.call_library(lambda: self._parts(stack, names, size), "a Parquet or Arrow file, as its name says")
+            # by map, so that this frame holds no part when the file is closed
             yield from map(partial(_columns, self.label, names), _after(parts, skip, size))
 
     def _parts(self, stack: ExitStack, names: Sequence[str], size: int) -> Iterator[Any]:
@@ -30,11 +30,11 @@ class ArrowRows(FileRows):
 
         if self._format.kind == "parquet":
             file = stack.enter_context(parquet.ParquetFile(self._file))
-            present, wanted = file.schema_arrow.names, list[Any]()
-            columns_of(self.label, names, present, lambda place: wanted.append(present[place]) or [])  # type: ignore[func-returns-value]
-            return iter(file.iter_batches(batch_size=size, columns=wanted))
+            present, used = file.schema_arrow.names, list[Any]()
+            columns_of(self.label, names, present, lambda index: used.append(present[index]) or [])  # type: ignore[func-returns-value]
+            return iter(file.iter_batches(batch_size=size, columns=used))
         reader = stack.enter_context(ipc.open_file(stack.enter_context(pyarrow.OSFile(str(self._file)))))
-        columns_of(self.label, names, reader.schema.names, lambda place: [])
+        columns_of(self.label, names, reader.schema.names, lambda index: [])
         return map(reader.get_batch, range(reader.num_record_batches))
 
 
@@ -47,4 +47,4 @@ def _after(parts: Iterator[Any], skip: int, size: int) -> Iterator[Any]:
 
 
 def _columns(label: str, names: Sequence[str], part: Any) -> RawRows:
-    return RawRows(part.num_rows, columns_of(label, names, part.schema.names, lambda place: of_arrow(part.column(place))))
+    return RawRows(part.num_rows, columns_of(label, names, part.schema.names, lambda index: from_arrow(part.column(index))))

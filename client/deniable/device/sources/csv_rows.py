@@ -1,4 +1,4 @@
-"""Rows from CSV: simple lines are split many at once, all others are read cell by cell."""
+"""Rows from CSV: simple lines are split many at once, and other lines are read cell by cell."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from deniable.device.columns import Coded, Texts
-from deniable.device.sources.rows import PART, RawRows, places_of
+from deniable.device.columns import DictionaryColumn, TextCodes
+from deniable.device.sources.rows import PART, RawRows, indexes_of
 from deniable.device.sources.text_rows import TextRows, without_text_errors
 from deniable.errors import AnswerError
 
 DELIMITERS = (",", ";", "\t", "|")
-_SAYS = re.compile("\ufeff?sep=(.)\r?\n?")
+_SEP_LINE = re.compile("\ufeff?sep=(.)\r?\n?")
 """The line that states the delimiter to Excel."""
 _HINT = "; if the file has decimal commas, say so: decimal=',' or --decimal ,"
 
@@ -25,27 +25,27 @@ _HINT = "; if the file has decimal commas, say so: decimal=',' or --decimal ,"
 class CsvRows(TextRows):
     """Rows from CSV; the first line names the columns, and other columns are ignored."""
 
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
-        lines, header = self._opened(names)
+    def _batches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
+        lines, header = self._open(names)
         self._hint = _HINT if header.delimiter == ";" and not self._format.decimal else ""
         body = _Body(lines, header)
 
-        def stretch() -> RawRows | None:
+        def batch() -> RawRows | None:
             nonlocal skip
-            while skip and (left_out := body.stretch(min(skip, size))):
-                skip -= left_out.size
-            return body.stretch(size)
+            while skip and (skipped := body.batch(min(skip, size))):
+                skip -= skipped.size
+            return body.batch(size)
 
-        return without_text_errors(iter(stretch, None), lambda: f"{self.label}, line {body.line:,}")
+        return without_text_errors(iter(batch, None), lambda: f"{self.label}, line {body.line:,}")
 
-    def _opened(self, names: Sequence[str]) -> tuple[Iterator[str], _Header]:
-        """Returns the lines after the header, and the header: by the only delimiter that names all columns."""
+    def _open(self, names: Sequence[str]) -> tuple[Iterator[str], _Header]:
+        """Returns the lines after the header, and the header, read with the only delimiter that gives all columns."""
         rest = self.lines()
         lines = without_text_errors(rest, lambda: self.label)
         peeked = list(itertools.islice(lines, 1))
-        says = _SAYS.fullmatch("".join(peeked))
-        delimiters = self._format.delimiter or (says and says[1]) or DELIMITERS[self._format.decimal == "," :]
-        headers = [_header(peeked, lines, delimiter, says is not None) for delimiter in delimiters]
+        sep_line = _SEP_LINE.fullmatch("".join(peeked))
+        delimiters = self._format.delimiter or (sep_line and sep_line[1]) or DELIMITERS[self._format.decimal == "," :]
+        headers = [_header(peeked, lines, delimiter, int(sep_line is not None)) for delimiter in delimiters]
         fits = [header for header in headers if {*map(str.strip, names)} <= {*header.cells}]
         if len({tuple(header.cells) for header in fits}) > 1:
             which = " and ".join({"\t": "tab"}.get(header.delimiter, header.delimiter) for header in fits)
@@ -53,22 +53,22 @@ class CsvRows(TextRows):
         if not fits:
             self.refuse_another_kind("".join(peeked[:1]).encode(errors="replace"), "CSV with a line that names the columns", text=True)
         best = fits[0] if fits else max(headers, key=lambda header: len({*names} & {*header.cells}))
-        places = places_of(self.label, names, best.cells)
-        return itertools.chain(peeked[best.lines :], rest), replace(best, places=places)
+        indexes = indexes_of(self.label, names, best.cells)
+        return itertools.chain(peeked[best.lines :], rest), replace(best, indexes=indexes)
 
 
 @dataclass(frozen=True)
 class _Header:
-    """Format of a file's rows: the delimiter, the names of the columns, the number of lines up to them, and the indexes of used columns."""
+    """Header of a file: the delimiter, the names of its columns, the number of its lines, and the indexes of the columns to read."""
 
     delimiter: str
     cells: list[str]
     lines: int
-    places: Sequence[int] = ()
+    indexes: Sequence[int] = ()
 
 
 class _Body:
-    """The rows after a header. Lines are split until one is not simple; from there on a reader goes cell by cell."""
+    """The rows after a header. Lines are split up to the first complex line; from there on they are read cell by cell."""
 
     def __init__(self, lines: Iterator[str], header: _Header) -> None:
         self._lines, self._header, self._split = lines, header, header.lines
@@ -79,27 +79,27 @@ class _Body:
         """The number of the last line that was read."""
         return self._split + len(self._part) + (self._reader.line_num if self._reader else 0)
 
-    def stretch(self, size: int) -> RawRows | None:
+    def batch(self, size: int) -> RawRows | None:
         """Returns up to `size` rows, read some hundred at a time to fit into the processor's cache; None at the end."""
-        places, done, broken = self._header.places, 0, dict[int, str]()
-        codes, distinct = np.empty((len(places), size), dtype=np.int32), [Texts() for _ in places]
-        while columns := self._columns(min(PART, size - done), done, broken):
-            for row, texts, place in zip(codes, distinct, places, strict=True):
-                row[done : done + len(columns[0])] = np.fromiter(map(texts.__getitem__, columns[place]), dtype=np.int32)
-            done += len(columns[0])
-        coded = [Coded(row[:done], [text.lstrip(" ") for text in texts]) for row, texts in zip(codes, distinct, strict=True)]
-        return RawRows(done, coded, broken) if done else None
+        indexes, done, broken = self._header.indexes, 0, dict[int, str]()
+        codes, distinct = np.empty((len(indexes), size), dtype=np.int32), [TextCodes() for _ in indexes]
+        while cells := self._columns(min(PART, size - done), done, broken):
+            for row, texts, index in zip(codes, distinct, indexes, strict=True):
+                row[done : done + len(cells[0])] = np.fromiter(map(texts.__getitem__, cells[index]), dtype=np.int32)
+            done += len(cells[0])
+        columns = [DictionaryColumn(row[:done], [text.lstrip(" ") for text in texts]) for row, texts in zip(codes, distinct, strict=True)]
+        return RawRows(done, columns, broken) if done else None
 
     def _columns(self, size: int, done: int, broken: dict[int, str]) -> list[Sequence[str]]:
         """Returns all columns of up to `size` rows. A row that is not as wide as the header is invalid."""
         if not self._reader:
-            self._part += itertools.islice(self._lines, size)  # lines before an error stay there, to be counted
+            self._part += itertools.islice(self._lines, size)  # after an error, `line` counts the lines that precede it
             lines, self._part = self._part, []
-            if _plain(lines, self._header):
+            if _are_simple(lines, self._header):
                 self._split += len(lines)
                 delimiter, width = self._header.delimiter, len(self._header.cells)
                 cells = "".join(lines).replace("\r", "").removesuffix("\n").replace("\n", delimiter).split(delimiter) if lines else []
-                return [cells[place::width] for place in range(width)] if lines else []
+                return [cells[index::width] for index in range(width)] if lines else []
             self._reader = _reader(itertools.chain(lines, self._lines), self._header.delimiter)
         part, width = list(itertools.islice(filter(None, self._reader), size)), len(self._header.cells)
         for number, row in enumerate(part):
@@ -109,8 +109,8 @@ class _Body:
         return list(zip(*part, strict=True))
 
 
-def _plain(lines: list[str], header: _Header) -> bool:
-    """Returns whether lines are simple: no quotes, no other line ends, and as many cells as the header has."""
+def _are_simple(lines: list[str], header: _Header) -> bool:
+    """Returns whether lines have no quotes, no unusual line ends, and as many cells as the header."""
     text = "".join(lines)
     if '"' in text or "\0" in text or text.count("\r") != text.count("\r\n") or header.delimiter not in DELIMITERS:
         return False
@@ -124,8 +124,8 @@ def _reader(lines: Iterable[str], delimiter: str) -> Any:
     return csv.reader(lines, strict=True, skipinitialspace=True, delimiter=delimiter)
 
 
-def _header(peeked: list[str], lines: Iterator[str], delimiter: str, behind: bool) -> _Header:
-    """Returns the first row with this delimiter, or the second. Lines read for it are added to `peeked`."""
+def _header(peeked: list[str], lines: Iterator[str], delimiter: str, skip: int) -> _Header:
+    """Returns the header, after `skip` rows, as read with a delimiter. The lines that are read are added to `peeked`."""
 
     def more() -> Iterator[str]:
         for line in lines:
@@ -134,7 +134,7 @@ def _header(peeked: list[str], lines: Iterator[str], delimiter: str, behind: boo
 
     reader = _reader(itertools.chain(list(peeked), more()), delimiter)
     try:
-        cells: list[str] = next(itertools.islice(filter(None, reader), int(behind), None), [])
+        cells: list[str] = next(itertools.islice(filter(None, reader), skip, None), [])
     except csv.Error:
         cells = []
     return _Header(delimiter, [cell.removeprefix("\ufeff").strip() for cell in cells], reader.line_num)

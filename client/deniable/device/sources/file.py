@@ -1,4 +1,4 @@
-"""A file of rows: its path and format. Nothing here opens it."""
+"""File of rows: its path and format. Nothing here opens it."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ class File:
 
     def _check(self) -> None:
         for name, rule in _RULES.items():
-            if isinstance(given := getattr(self, name), Redacted):
-                raise ValueError(f"{name} must be {rule}, got {given}")
-        del given  # it may be a text of answers
+            if isinstance(argument := getattr(self, name), Redacted):
+                raise ValueError(f"{name} must be {rule}, got {argument}")
+        del argument  # it may be a text of answers
         options = {"encoding": self.encoding, "delimiter": self.delimiter, "decimal": self.decimal, "sheet": self.sheet}
         if wrong := [name for name, value in options.items() if value is not None and name not in _OPTIONS.get(self.kind, ())]:
             raise ValueError(f"{' and '.join(wrong)} must be left out for a {self.kind} file")
@@ -109,7 +109,7 @@ class File:
 
     @property
     def codec(self) -> str:
-        """Python's name of the encoding, however it was written: utf-8 for utf8; "" if none was named."""
+        """Python's name of the encoding, such as utf-8 for utf8; empty without an encoding."""
         return codecs.lookup(self.encoding).name if self.encoding else ""
 
 
@@ -118,7 +118,7 @@ class State(NamedTuple):
 
     size: int
     changed: int
-    place: tuple[int, int]
+    inode: tuple[int, int]
 
     @classmethod
     def of(cls, path: str | Path) -> Self:
@@ -130,7 +130,7 @@ class State(NamedTuple):
         return cls(status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino))
 
     def __str__(self) -> str:
-        """Returns the part that may be stored. Not the size: `no` is shorter than `yes`."""
+        """Returns the part that may be stored: not the size, since `no` is shorter than `yes`."""
         return f"changed {self.changed}"
 
 
@@ -138,7 +138,7 @@ def _status(path: str | Path) -> os.stat_result:
     """Returns the status of a file.
 
     Raises:
-        OSError: There is none. It names only a path that looks like one: a text that names no file may be answers.
+        OSError: The file does not exist. The error quotes only what looks like a path: any other text may be answers.
     """
     try:
         return os.stat(path)

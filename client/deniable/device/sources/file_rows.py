@@ -1,4 +1,4 @@
-"""Base class of files of rows, whatever their format."""
+"""Base class of files of rows in any format."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TEXTS = {b"[": ("JSON (an array)", _ARRAY), b"{": ("JSON", _LINES), b"<": ("HTM
 
 
 class FileRows(ABC):
-    """Rows of a file. Only a path has a name, and can be read twice."""
+    """Rows of a file. A file that is passed open has no name, and cannot be read twice."""
 
     def __init__(self, file: File) -> None:
         self._format, self._file = file, file.file
@@ -45,22 +45,22 @@ class FileRows(ABC):
         self.repeatable = isinstance(self._file, str | Path)
         if isinstance(self._file, str | Path):
             self._state = State.of(self._file)
-            self.name = os.path.realpath(self._file)  # one name, whatever links lead to it
+            self.name = os.path.realpath(self._file)  # the same name for every link to the file
             self.mark = str(self._state)
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
-        """Yields rows as `Rows.stretches` does.
+    def batches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
+        """Yields rows as `Rows.batches` does.
 
         Raises:
-            AnswerError: The file has changed since it was opened: rows may come twice, or be cut off.
+            AnswerError: The file has changed since it was opened: rows may be repeated or cut off.
         """
-        return map(self._unchanged, self._stretches(names, size, skip))
+        return map(self._check_unchanged, self._batches(names, size, skip))
 
     @abstractmethod
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
+    def _batches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         """Yields rows, without checking that the file stays unchanged."""
 
-    def _unchanged(self, raw: RawRows) -> RawRows:
+    def _check_unchanged(self, raw: RawRows) -> RawRows:
         if isinstance(self._file, str | Path) and State.of(self._file) != self._state:
             raise AnswerError(f"{self.label}: must not change while it is read; the rows read last are not sent")
         return replace(raw, comma=self._format.decimal == ",", hint=self._hint)
@@ -70,8 +70,8 @@ class FileRows(ABC):
         """The file's name for messages."""
         return str(self._file) if isinstance(self._file, str | Path) else "the input"
 
-    def certain(self, open_file: Callable[[], T], rule: str) -> T:
-        """Returns the result of a library's function. Its errors end here: they may quote their input."""
+    def call_library(self, open_file: Callable[[], T], rule: str) -> T:
+        """Returns the result of a library's function. Replaces its errors, which may quote their input."""
         try:
             return open_file()
         except (AnswerError, MemoryError):
@@ -84,7 +84,7 @@ class FileRows(ABC):
         raise AnswerError(f"{self.label}: must be {rule}, but cannot be read as one")
 
     def refuse_another_kind(self, start: bytes, rule: str, text: bool = False) -> None:
-        """Refuses a file whose first bytes are another format's; a text format's only with `text`. Raises AnswerError."""
+        """Refuses a file that begins like another binary format, or with `text`, like another text format. Raises AnswerError."""
         for mark, (other, advice) in (_TEXTS if text else _KINDS).items():
             if start.lstrip().startswith(mark) and not other.startswith(f".{self._format.kind}"):
                 raise AnswerError(f"{self.label}: must be {rule}, but begins like a {other} file: {advice}")

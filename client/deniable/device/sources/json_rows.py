@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from deniable.device.sources.mappings import of_mappings
+from deniable.device.sources.mappings import from_mappings
 from deniable.device.sources.rows import RawRows
 from deniable.device.sources.text_rows import TextRows, without_text_errors
 
@@ -15,15 +15,15 @@ _RULE = "must be a JSON object with each name once"
 
 
 class JsonRows(TextRows):
-    """JSON Lines."""
+    """Rows of JSON Lines."""
 
-    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
+    def _batches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         lines = filter(str.strip, without_text_errors(self.lines(), lambda: self.label))
         first = list(islice(lines, 1))
         if "".join(first).lstrip().startswith("["):
             self.refuse_another_kind(b"[", "JSON with one object a line", text=True)
         rows = islice(map(_json_or_none, chain(first, lines)), skip, None)
-        return of_mappings(rows, names, size, _RULE)
+        return from_mappings(rows, names, size, _RULE)
 
 
 def _each_name_once(pairs: list[tuple[str, Any]]) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from deniable.device.columns import Coded, listed
+from deniable.device.columns import DictionaryColumn, as_list
 from deniable.device.items import item_lists, item_of
 from deniable.errors import AnswerError
 from deniable.survey.question import Question
@@ -18,14 +18,14 @@ PART = 500
 
 @dataclass
 class RawRows:
-    """A batch of rows as read: for each question the answers, and the rows that cannot be read.
+    """A batch of rows as read: the answers to each question, and the rows that cannot be read.
 
     Attributes:
         size: Number of rows.
         columns: The answers to each question.
         broken: The rows that cannot be read, each with the rule it breaks.
         comma: Whether numbers have a decimal comma.
-        hint: Advice where a number is refused; it follows from the file, not from answers.
+        hint: Advice for refused numbers; it depends on the file, not on answers.
     """
 
     size: int
@@ -34,46 +34,53 @@ class RawRows:
     comma: bool = False
     hint: str = ""
 
-    def plain(self, question: Question, column: Any) -> Any:
-        """Returns a question's column, with decimal points in numbers; with decimal commas, a text with a point is no number."""
+    def with_decimal_points(self, question: Question, column: Any) -> Any:
+        """Returns a question's column, with points for the decimal commas of numbers. A text with a point is then no number."""
         if not (self.comma and question.is_number):
             return column
-        values = column.values if isinstance(column, Coded) else listed(column)
-        written = [value.replace(".", "?").replace(",", ".") if isinstance(value, str) else value for value in values]
-        return Coded(column.codes, written) if isinstance(column, Coded) else written
+        cells = column.values if isinstance(column, DictionaryColumn) else as_list(column)
+        values = [cell.replace(".", "?").replace(",", ".") if isinstance(cell, str) else cell for cell in cells]
+        return DictionaryColumn(column.codes, values) if isinstance(column, DictionaryColumn) else values
 
 
 class Rows(Protocol):
-    """A source of rows. `name` and `mark` identify a file and its version; `repeatable` says whether it can be read twice."""
+    """A source of rows.
+
+    Attributes:
+        name: The path of a file.
+        mark: The version of a file.
+        repeatable: Whether the rows can be read twice.
+        total: The number of rows, if it is known before they are read.
+    """
 
     name: str | None
     mark: str
     repeatable: bool
     total: int | None
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
-        """Yields the answers under these column names, up to `size` rows at a time, without the first `skip`."""
+    def batches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
+        """Yields the columns with these names, up to `size` rows at a time, without the first `skip`."""
 
 
-def row_by_row(rows: Iterator[Sequence[Any] | str], width: int, size: int, skip: int = 0) -> Iterator[RawRows]:
-    """Returns batches of rows that come one by one: each is its cells, or the rule that it breaks."""
-    left = itertools.islice(rows, skip, None)
-    return iter(lambda: _stretch(left, width, size), None)
+def from_row_iterator(rows: Iterator[Sequence[Any] | str], width: int, size: int, skip: int = 0) -> Iterator[RawRows]:
+    """Returns batches of rows from an iterator. Each row is its cells, or the rule that it breaks."""
+    remaining = itertools.islice(rows, skip, None)
+    return iter(lambda: _batch(remaining, width, size), None)
 
 
-def _stretch(rows: Iterator[Sequence[Any] | str], width: int, size: int) -> RawRows | None:
+def _batch(rows: Iterator[Sequence[Any] | str], width: int, size: int) -> RawRows | None:
     """Returns up to `size` rows, read some hundred at a time to fit into the processor's cache; None at the end."""
-    columns, broken, done, nothing = [list[Any]() for _ in range(width)], dict[int, str](), 0, [""] * width
+    columns, broken, done, blank = [list[Any]() for _ in range(width)], dict[int, str](), 0, [""] * width
     while part := list(itertools.islice(rows, min(PART, size - done))):
         broken |= {done + number: row for number, row in enumerate(part) if isinstance(row, str)}
-        for column, cells in zip(columns, zip(*(nothing if isinstance(row, str) else row for row in part), strict=True), strict=True):
+        for column, cells in zip(columns, zip(*(blank if isinstance(row, str) else row for row in part), strict=True), strict=True):
             column += cells
         done += len(part)
     return RawRows(done, columns, broken) if done else None
 
 
 def columns_of(label: str, names: Sequence[str], present: Sequence[Any], column: Callable[[int], Any]) -> list[Any]:
-    """Returns the columns of a table whose cells may be lists: a multiple choice has one column, or one for each item.
+    """Returns columns of a table. A multiple choice has one column of lists, or one column for each item.
 
     Args:
         label: The table's name, for messages.
@@ -82,29 +89,29 @@ def columns_of(label: str, names: Sequence[str], present: Sequence[Any], column:
         column: Returns the column at an index, with Python's own values if it has lists.
 
     Raises:
-        AnswerError: As `places_of`, or a multiple choice has columns of both kinds.
+        AnswerError: As for `indexes_of`, or a multiple choice has columns of both kinds.
     """
-    lists, there = item_lists(names), set(map(_bare, present))
-    wholes = {whole for whole, _ in lists.values() if whole in there}
-    if both := sorted(wholes & {lists[name][0] for name in names if name in lists and name in there}):
+    lists, headers = item_lists(names), set(map(_strip, present))
+    wholes = {whole for whole, _ in lists.values() if whole in headers}
+    if both := sorted(wholes & {lists[name][0] for name in names if name in lists and name in headers}):
         rule = "must have one column for a multiple choice or one for each of its items"
         raise AnswerError(f"{label} {rule}, got both for {', '.join(both)}")
-    sought = [lists[name][0] if name in lists and lists[name][0] in wholes else name for name in names]
-    columns = map(column, places_of(label, sought, present))
+    sources = [lists[name][0] if name in lists and lists[name][0] in wholes else name for name in names]
+    columns = map(column, indexes_of(label, sources, present))
     return [
-        cells if name == whole else [item_of(cell, name, lists) for cell in listed(cells)]
-        for name, whole, cells in zip(names, sought, columns, strict=True)
+        cells if name == source else [item_of(cell, name, lists) for cell in as_list(cells)]
+        for name, source, cells in zip(names, sources, columns, strict=True)
     ]
 
 
-def places_of(label: str, names: Sequence[str], present: Sequence[Any]) -> list[int]:
-    """Returns the indexes of columns among those present. Blanks around a name are ignored.
+def indexes_of(label: str, names: Sequence[str], present: Sequence[Any]) -> list[int]:
+    """Returns the indexes of columns in a table. Blanks around a name are ignored.
 
     Raises:
-        AnswerError: One is missing or repeated. Only expected names are quoted: a file without a header begins with answers.
+        AnswerError: A column is missing or repeated. Only expected names are quoted: a file without a header begins with answers.
     """
-    headers = list(map(_bare, present))
-    expected = list(map(_bare, names))
+    headers = list(map(_strip, present))
+    expected = list(map(_strip, names))
     like = {name.casefold() for name in headers}
     if absent := [
         f"{name}{' (but for capitals or spaces)' if name.casefold() in like else ''}" for name in expected if name not in headers
@@ -118,7 +125,7 @@ def places_of(label: str, names: Sequence[str], present: Sequence[Any]) -> list[
     return list(map(headers.index, expected))
 
 
-def _bare(name: Any) -> str:
+def _strip(name: Any) -> str:
     """Returns the name of a column without a byte order mark and surrounding blanks."""
     return str(name).removeprefix("\ufeff").strip()
 

@@ -1,4 +1,4 @@
-"""Base class of text files: their encoding, and errors that do not quote them."""
+"""Base class of text files: encodings, and errors that do not quote the text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xef\xbb\xbf":
 
 
 class TextRows(FileRows, ABC):
-    """Rows from text."""
+    """Rows of a text file."""
 
     def lines(self) -> Iterator[str]:
         """Yields the lines of a text. An open file stays open: its owner closes it."""
@@ -59,10 +59,10 @@ class TextRows(FileRows, ABC):
 
 
 def without_text_errors(items: Iterator[Any], where: Callable[[], str]) -> Iterator[Any]:
-    """Yields items, and replaces errors about text, which quote it; they are not chained to the new error."""
+    """Yields elements, and replaces errors about text, which quote it; they are not chained to the new error."""
     while True:
         try:
-            yield next(items)  # not into a variable, which would keep the last one while it is sent
+            yield next(items)  # not assigned to a variable, which would keep the last element alive while it is sent
             continue
         except StopIteration:
             return

@@ -134,4 +134,5 @@ def _pearson(what: str, n: int, sums: _Floats, variance: Callable[[_Floats], flo
 
 def _gradient(by: Sequence[float], sums: _Floats) -> _Floats:
     """Returns the gradient in the six sums, shape (6,), of a function of the five means, which are sums over the first one."""
-    return np.array([-float(np.dot(by, sums[1:] / sums[0])), *by]) / sums[0]
+    gradient: _Floats = np.array([-float(np.dot(by, sums[1:] / sums[0])), *by]) / sums[0]
+    return gradient

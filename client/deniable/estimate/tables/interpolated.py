@@ -17,12 +17,8 @@ Sums = Callable[[_Floats], tuple[float, float]]
 
 def edges_of(question: Question, order: Sequence[int]) -> list[tuple[float, float]] | None:
     """Returns the ends of each option in this order, or None if the options are no bins of a number."""
-    bins = question.settings.get("bins")
-    if not bins:
-        return None
-    starts = [float(one["from"]) for one in bins]
-    ends = [*starts[1:], float(question.settings["high"])]
-    return [(starts[place], ends[place]) for place in order]
+    edges = question.kind.bin_edges
+    return [edges[index] for index in order] if edges else None
 
 
 def point(fitted: _Floats, edges: Sequence[tuple[float, float]], q: float) -> float:

@@ -147,7 +147,7 @@ def _why(one: Question | None, other: Question | None) -> str:
     if one.type != other.type:
         return f"it is a {one.type} in the first survey and a {other.type} in the second"
     if isinstance(one.channel, Window) and isinstance(other.channel, Window):  # their levels follow from epsilon
-        ends = [(question.settings["low"], question.settings["high"], question.required) for question in (one, other)]
+        ends = [(question.kind.range, question.required) for question in (one, other)]
         return "" if ends[0] == ends[1] else "its scale is not the same"
     if one.categories != other.categories:
         return "its options are not the same"

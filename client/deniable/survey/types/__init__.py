@@ -1,6 +1,6 @@
-"""The question types: which keys they carry in a survey file, which categories they have, and where an answer stands among them.
+"""Question types: their keys in a survey file, their categories, and the position of an answer among these.
 
-Only this folder knows them. To add one: a module and a line here, its twin in `browser/types/`, and vectors.
+Only this package knows them. To add a type, add a module and a line here, its twin in `browser/types/`, and vectors.
 """
 
 from __future__ import annotations
@@ -12,12 +12,9 @@ from deniable.survey.types.number import Number
 from deniable.survey.types.scale import Scale
 from deniable.survey.types.yes_no import YesNo
 
-TYPES: dict[str, QuestionType] = {
-    "yes_no": YesNo(),
-    "choice": Choice(),
-    "scale": Scale(),
-    "number": Number(),
-    "multi_choice": MultiChoice(),
-}
+_ALL: tuple[type[QuestionType], ...] = (YesNo, Choice, Scale, Number, MultiChoice)
+
+TYPES = {kind.name: kind for kind in _ALL}
+"""The question types by name."""
 
 __all__ = ["TYPES"]

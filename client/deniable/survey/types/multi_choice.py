@@ -1,36 +1,46 @@
-"""Any number of several options."""
+"""Multiple-choice question type: any number of several options."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
-from deniable.survey.types.base import MAX_OPTIONS, Answer
+from deniable.survey.types.base import MAX_OPTIONS, Answer, QuestionType
 from deniable.survey.types.choice import Choice
+from deniable.survey.types.yes_no import YesNo
 
 _OPTION = {"type": ["string", "number", "boolean"]}
 
 
+@dataclass(frozen=True)
 class MultiChoice(Choice):
-    """Any number of several options, each a yes/no item with its share of epsilon. Answers: a list of the options chosen.
+    """Any number of several options, each a yes/no item with its share of epsilon. Answers: a list of options.
 
-    `exclusive` names options that go with no other one, such as "I do not know". `none` names the option that is chosen where no
-    other applies; it is exclusive, too, and takes the place of the page's own "None of these".
+    Attributes:
+        exclusive: Options that exclude all others, such as "I do not know".
+        none: The option that means that no other option applies. It is exclusive too, and replaces the page's "None of these".
     """
 
+    exclusive: tuple[str, ...] = ()
+    none: str | None = None
+
+    name = "multi_choice"
     title = "any number of several options"
-    optional_keys: Mapping[str, Mapping[str, Any]] = {
+    optional_keys: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "exclusive": {
             "type": "array",
             "items": _OPTION,
             "minItems": 1,
             "maxItems": MAX_OPTIONS,
-            "description": "Options that nobody chooses together with another one, such as “I do not know”.",
+            "description": "Options that exclude all others, such as “I do not know”.",
         },
-        "none": {**_OPTION, "description": "The option for those to whom no other applies; the page then adds none of its own."},
+        "none": {**_OPTION, "description": "The option that means that no other option applies; the page then adds none of its own."},
     }
 
-    def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    @classmethod
+    def problems(cls, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yields the rules that the options break."""
         yield from super().problems(source)
         options, exclusive = source["options"], source.get("exclusive", [])
         if not isinstance(options, list | tuple):
@@ -48,23 +58,49 @@ class MultiChoice(Choice):
             elif option == source.get("none"):
                 yield f"exclusive[{index}]", "must be left out: `none` is exclusive by itself"
         if len(exclusive) + ("none" in source) >= len(options):
-            yield "exclusive" if "exclusive" in source else "none", "must leave an option that goes with others; else it is a choice"
+            yield (
+                "exclusive" if "exclusive" in source else "none",
+                "must leave an option that goes with others, or be a choice",
+            )
 
-    def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
-        own = {key: source[key] for key in self.optional_keys if key in source}
-        return {**super().settings(source, epsilon), **own, **({"exclusive": list(own["exclusive"])} if "exclusive" in own else {})}
+    @classmethod
+    def parse(cls, source: Mapping[str, Any], epsilon: float) -> Self:
+        """Returns the type with the options of a survey file."""
+        return cls(tuple(source["options"]), tuple(source.get("exclusive", ())), source.get("none"))
 
-    def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        return ("yes", "no")
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the options, and the exclusive ones if there are any."""
+        exclusive = {"exclusive": list(self.exclusive)} if self.exclusive else {}
+        return {**super().to_dict(), **exclusive, **({} if self.none is None else {"none": self.none})}
 
-    def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        return tuple(settings["options"])
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The categories of each item."""
+        return self.item_type.categories
 
-    def exclusive(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        return (*settings.get("exclusive", ()), *([settings["none"]] if "none" in settings else []))
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The options."""
+        return self.options
 
-    def position(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
-        return None  # its items have places, the whole has none
+    @property
+    def item_type(self) -> QuestionType:
+        """Yes or no."""
+        return YesNo()
+
+    @property
+    def exclusive_options(self) -> tuple[str, ...]:
+        """The exclusive options, then `none`."""
+        return self.exclusive if self.none is None else (*self.exclusive, self.none)
+
+    @property
+    def none_option(self) -> str | None:
+        """The option `none`."""
+        return self.none
+
+    def position(self, answer: Answer) -> float | None:
+        """Returns None: only items have positions."""
+        return None
 
 
 def _among(option: Any, options: Sequence[Any]) -> bool:

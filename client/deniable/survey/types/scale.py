@@ -1,19 +1,24 @@
-"""Options in order, each with a score."""
+"""Scale question type: options in order, each with a score."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 from deniable.survey.types.base import MAX_NUMBER, MAX_OPTIONS, number, spread_problem
 from deniable.survey.types.choice import Choice
 
 
+@dataclass(frozen=True)
 class Scale(Choice):
-    """Options in order, each with a score, 1 to k unless `scores` gives others. Answers: as for a choice."""
+    """Options in order, each with a score, 1 to k by default. Answers: as for a choice."""
 
+    scores: tuple[float, ...]
+
+    name = "scale"
     title = "options in order, with scores"
-    optional_keys: Mapping[str, Mapping[str, Any]] = {
+    optional_keys: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "scores": {
             "type": "array",
             "items": {"type": ["number", "string"]},
@@ -23,7 +28,9 @@ class Scale(Choice):
         }
     }
 
-    def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    @classmethod
+    def problems(cls, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yields the rules that the options and scores break."""
         yield from super().problems(source)
         scores = source.get("scores", [])
         if not isinstance(scores, list | tuple):
@@ -32,22 +39,30 @@ class Scale(Choice):
         if "scores" in source and isinstance(source["options"], list | tuple) and len(scores) != len(source["options"]):
             yield "scores", f"must be one number for each of the {len(source['options']):,} options, got {len(scores):,}"
         numbers = [number(score) for score in scores]
-        wrong = list(_score_problems(numbers))
-        yield from wrong
-        known = [score for score in numbers if score is not None]
-        if not wrong and len(known) > 1 and (broken := spread_problem(known[0], known[-1], "all of them")):
+        problems = list(_score_problems(numbers))
+        yield from problems
+        valid = [score for score in numbers if score is not None]
+        if not problems and len(valid) > 1 and (broken := spread_problem(valid[0], valid[-1], "all of them")):
             yield "scores", f"must be further apart: {broken}"
 
-    def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
-        scores = source.get("scores", range(1, len(source["options"]) + 1))
-        return {**super().settings(source, epsilon), "scores": [number(score) for score in scores]}
+    @classmethod
+    def parse(cls, source: Mapping[str, Any], epsilon: float) -> Self:
+        """Returns the type with the options and scores of a survey file."""
+        scores = [number(score) for score in source.get("scores", range(1, len(source["options"]) + 1))]
+        return cls(tuple(source["options"]), tuple(score for score in scores if score is not None))
 
-    def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
-        return tuple(settings["scores"])
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the options and scores."""
+        return {**super().to_dict(), "scores": list(self.scores)}
+
+    @property
+    def category_scores(self) -> tuple[float, ...] | None:
+        """The scores."""
+        return self.scores
 
 
 def _score_problems(scores: Sequence[float | None]) -> Iterator[tuple[str, str]]:
-    """Yields (place, rule broken) for each score that is none, or not above the one before it."""
+    """Yields (key, rule broken) for each score that is no number, or not above the score before it."""
     for index, score in enumerate(scores):
         if score is None:
             yield f"scores[{index}]", f"must be a number from -{MAX_NUMBER:,} to {MAX_NUMBER:,}"

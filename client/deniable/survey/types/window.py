@@ -1,14 +1,14 @@
-"""How many levels and how wide a window a number has, where its author names none: a table by epsilon.
+"""Default number of levels and width of the window of a number: a table by epsilon.
 
-Of windows with 12 to 33 outputs, those here have a worst-case variance of the mean within 6% of the least, up to epsilon 4 with 12 outputs:
-more would add little there, and every output is a bit of each record. `make bench NAME=number_means ARGS=--sizes` finds them again.
+Among windows with 12 to 33 outputs, these have a worst-case variance of the mean within 6% of the least. Up to epsilon 4 they have 12
+outputs: more would add little, and every output is a bit of each record. `make bench NAME=number_means ARGS=--sizes` recomputes them.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 
-_SIZES = (  # from this epsilon on: outputs, of them in a window
+_SIZES = (  # least epsilon, number of outputs, outputs in a window
     (0.0, 12, 6),
     (1.7, 12, 4),
     (3.4, 12, 3),
@@ -24,6 +24,6 @@ _SIZES = (  # from this epsilon on: outputs, of them in a window
 
 
 def best_window(epsilon: float) -> tuple[int, int]:
-    """Returns the number of levels and the window's width for this privacy loss."""
+    """Returns the number of levels and the width of the window for a privacy loss."""
     _, outputs, window = _SIZES[bisect_right(_SIZES, epsilon, key=lambda row: row[0]) - 1]
     return outputs - window + 1, window

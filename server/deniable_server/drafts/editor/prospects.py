@@ -9,7 +9,7 @@ from deniable.plan import ROUGH, outlook, proposals, verdict
 from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.labels import warnings
-from deniable.survey.reachable import never_shown
+from deniable.survey.reachable import unreachable
 from deniable.survey.undeclared import undeclared
 from deniable_server.drafts.editor.drafted import checked
 from deniable_server.web.offload import UPLOAD_SECONDS, computed
@@ -27,7 +27,7 @@ def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
         "weakest": least_protected(survey.items),
         "odds_in_words": odds_in_words,
         "belief": posterior_bound(survey.odds),
-        "doubts": (*never_shown(survey.questions), *undeclared(survey.questions), *warnings(survey.groups, n)),
+        "doubts": (*unreachable(survey.questions), *undeclared(survey.questions), *warnings(survey.groups, n)),
     }
 
 

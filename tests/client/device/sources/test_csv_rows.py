@@ -37,7 +37,7 @@ def read(rows: Any, size: int, skip: int) -> Read:
     """Every stretch that comes: its cells and the rows that are none; and the error at the end, if there is one."""
     stretches: list[tuple[int, list[list[str]], dict[int, str]]] = []
     try:
-        for raw in as_rows(rows).stretches(NAMES, size, skip):
+        for raw in as_rows(rows).batches(NAMES, size, skip):
             stretches.append((raw.size, [column.tolist() for column in raw.columns], raw.broken))
     except AnswerError as error:
         return stretches, str(error).partition(": ")[2].partition("line ")[2] or str(error).partition(": ")[2]
@@ -58,7 +58,7 @@ def both(raw: bytes, size: int = 4, skip: int = 0) -> tuple[Any, Any]:
         cut_rows = rows_of(read(path, size, skip))
         assert rows_of(read(File(io.BytesIO(raw)), size, skip)) == cut_rows
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(csv_rows, "_plain", lambda *_: False)
+            patch.setattr(csv_rows, "_are_simple", lambda *_: False)
             return cut_rows, rows_of(read(path, size, skip))
 
 
@@ -141,6 +141,6 @@ def test_the_control_what_is_split_wrongly_is_noticed(monkeypatch: pytest.Monkey
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.csv"
         path.write_bytes(HEADER.encode() + lines)
-        monkeypatch.setattr(csv_rows, "_plain", lambda *_: True)
+        monkeypatch.setattr(csv_rows, "_are_simple", lambda *_: True)
         with suppress(ValueError, IndexError):  # columns of different lengths
             assert rows_of(read(path, 4, 0)) != read_rows

@@ -23,7 +23,7 @@ from deniable import AnswerError, File, Survey
 from deniable.device.entropy import os_words
 from deniable.device.sealed import Sealed
 from deniable.device.sources import as_rows
-from deniable.device.tables import batches
+from deniable.device.tables import ExtraColumns, batches
 
 SMOKES = {"id": "smokes", "text": "Q", "type": "yes_no"}
 WARD = {"id": "ward", "text": "Q", "type": "choice", "options": ["7", "8", "1.0"], "required": False}
@@ -141,7 +141,7 @@ def test_two_columns_that_differ_by_blanks_alone_are_refused(tmp_path: Path, rea
 def test_whole_numbers_may_have_become_floats(tmp_path: Path, reader: str) -> None:
     """pandas makes them where a number of the column is missing."""
     table: Table = {"smokes": [1.0, 0.0], "ward": [8.0, None], "age": [3.0, 0.0], "clinic": [2.0, 1.0]}
-    assert read(READERS[reader](tmp_path, table), group_column="clinic") == [(0, 1, 3, 1), (1, 3, 0, 0)]
+    assert read(READERS[reader](tmp_path, table), extra=ExtraColumns("clinic")) == [(0, 1, 3, 1), (1, 3, 0, 0)]
 
 
 def test_an_option_that_is_written_with_zeros_is_that_option() -> None:

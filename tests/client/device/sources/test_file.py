@@ -86,17 +86,17 @@ def test_any_name_that_a_file_has_can_be_read(tmp_path):
     for name in ("a, b; c.csv", "{a}.csv", *([] if os.name == "nt" else ["two\nlines.csv"])):
         (tmp_path / name).write_text("smokes\nyes\n")
         for file in (str(tmp_path / name), tmp_path / name, File(str(tmp_path / name))):
-            assert [raw.size for raw in as_rows(file).stretches(["smokes"], 5, 0)] == [1]
+            assert [raw.size for raw in as_rows(file).batches(["smokes"], 5, 0)] == [1]
 
 
 def test_whatever_has_a_path_is_a_file(tmp_path):
     (tmp_path / "rows.jsonl").write_text('{"smokes": "yes"}\n')
     (entry,) = os.scandir(tmp_path)
     assert File(entry).kind == "jsonl"
-    assert [raw.size for raw in as_rows(entry).stretches(["smokes"], 5, 0)] == [1]
+    assert [raw.size for raw in as_rows(entry).batches(["smokes"], 5, 0)] == [1]
     assert File(io.StringIO()).kind == "csv"
 
 
 def test_a_frame_with_a_column_called_read_is_a_frame():
-    (raw,) = as_rows(pd.DataFrame({"read": ["yes"]})).stretches(["read"], 5, 0)
+    (raw,) = as_rows(pd.DataFrame({"read": ["yes"]})).batches(["read"], 5, 0)
     assert list(raw.columns[0]) == ["yes"]

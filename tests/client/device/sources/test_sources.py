@@ -224,7 +224,7 @@ def test_a_file_that_was_given_open_stays_open_when_it_is_refused_or_left(tmp_pa
         assert not file.closed, file
         file.close()
     for file in opened(tmp_path, rows):
-        assert next(as_rows(file).stretches(["smokes"], 2, 0)).size == 2
+        assert next(as_rows(file).batches(["smokes"], 2, 0)).size == 2
         gc.collect()
         assert not file.closed, file
         file.close()
@@ -232,7 +232,7 @@ def test_a_file_that_was_given_open_stays_open_when_it_is_refused_or_left(tmp_pa
 
 def test_a_file_that_its_owner_closes_meanwhile_is_no_harm(tmp_path):
     for file in opened(tmp_path, text([("", "yes", "Käse", 10)] * 9).encode()):
-        rows = as_rows(file).stretches(["smokes"], 2, 0)
+        rows = as_rows(file).batches(["smokes"], 2, 0)
         next(rows)
         file.close()
         del rows
@@ -321,7 +321,7 @@ def test_an_error_while_rows_are_dropped_shows_none_of_them(tmp_path: Path, monk
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(parquet.ParquetFile, "__exit__", broken)
-    rows = ArrowRows(File(tmp_path / "a.parquet"))._stretches(["smokes"], 5, 0)
+    rows = ArrowRows(File(tmp_path / "a.parquet"))._batches(["smokes"], 5, 0)
     assert next(rows).columns[0].tolist() == ["CANARY"] * 5
     with pytest.raises(OSError, match="Input/output") as caught:
         rows.close()  # type: ignore[attr-defined]
@@ -349,7 +349,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, change):
     """Its rows would be sent twice, or not at all, or with an answer that is half written."""
     path = tmp_path / "rows.csv"
     path.write_text("smokes\n" + "no\n" * 3 + "y")
-    rows = as_rows(path).stretches(["smokes"], 2, 0)
+    rows = as_rows(path).batches(["smokes"], 2, 0)
     assert next(rows).columns[0].tolist() == ["no", "no"]
     change(path)
     with pytest.raises(AnswerError, match="must not change while it is read"):
@@ -366,4 +366,4 @@ def test_a_pipe_is_refused_by_its_path_and_read_where_it_is_open(tmp_path):
     os.write(end, b'{"smokes": "yes"}\n')
     os.close(end)
     with os.fdopen(there, "rb") as file:
-        assert [raw.size for raw in as_rows(File(file, jsonl=True)).stretches(["smokes"], 5, 0)] == [1]
+        assert [raw.size for raw in as_rows(File(file, jsonl=True)).batches(["smokes"], 5, 0)] == [1]

@@ -1,0 +1,63 @@
+"""Content of a survey: the keys of a survey file, validated, with their defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+from deniable.survey.question import Question
+
+BATCH = 10
+"""Default of `batch`."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """Validated content of a survey file, before anything is computed from it.
+
+    Attributes:
+        id: The survey's id, part of its address.
+        title: The first text that respondents read.
+        about: The researchers, the purpose, and a contact.
+        questions: The questions.
+        contact: A contact for respondents, or empty.
+        ethics: The ethics approval, or empty.
+        thanks: The text at the end, or empty.
+        closed: The text once the survey is closed, or empty.
+        return_link: The address at the end, the same for everybody, or empty.
+        ask: The number of blocks of questions that a respondent's device draws and asks; None to ask all.
+        groups: The public labels of groups; each submission has one.
+        access: "open", or "invited" if each submission needs a one-time code.
+        layout: "list", or "steps" for one question a page.
+        batch: The fewest records of a part (a group, by hand or not) that a server counts together; as many wait for the next batch.
+        language: The language of the texts.
+        translations: The texts in further languages, as in a survey file.
+        accept_high_epsilon: Whether the total epsilon may be above `total.HIGH`.
+    """
+
+    id: str
+    title: str
+    about: str
+    questions: tuple[Question, ...]
+    contact: str = ""
+    ethics: str = ""
+    thanks: str = ""
+    closed: str = ""
+    return_link: str = ""
+    ask: int | None = None
+    groups: tuple[str, ...] = ()
+    access: str = "open"
+    layout: str = "list"
+    batch: int = BATCH
+    language: str = "en"
+    translations: Mapping[str, Any] = field(default_factory=dict)
+    accept_high_epsilon: bool = False
+
+
+DEFAULTS: dict[str, Any] = {
+    key.name: key.default_factory() if key.default_factory is not MISSING else key.default
+    for key in fields(Content)
+    if key.default is not MISSING or key.default_factory is not MISSING
+}
+"""The optional keys of a survey file that are part of its content, with their defaults."""
