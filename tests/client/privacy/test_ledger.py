@@ -464,10 +464,10 @@ def test_the_command_line_keeps_a_ledger_and_shows_a_persons_sum(run, server, tm
         file.write_text("smokes,party,who\nyes,Red,ada\n")
         result = run(*submit, "--person-cap", "ln 81", str(file))
         assert (result.exit_code, "row 1: with this survey" in result.stderr, "ada" in result.stderr) == (number // 2, number == 2, False)
-    assert run("ledger", "ada").stdout == "2 submissions to 1 survey, epsilon 4.394449 in all.\n"
+    assert run("ledger", "ada").stdout == "2 submissions to 1 survey, epsilon 4.394449 in total.\n"
     assert run("ledger", "-", stdin="ada\n").stdout == run("ledger", "ada").stdout
     assert json.loads(run("ledger", "--json", "ada").stdout) == {"surveys": 1, "submissions": 2, "epsilon": pytest.approx(2 * LN9)}
-    assert run("ledger", "bob").stdout == "Nothing: the ledger has nobody under this key.\n"
+    assert run("ledger", "bob").stdout == "The ledger has no person with this key.\n"
     assert run("ledger", " ").exit_code == 2
 
 
