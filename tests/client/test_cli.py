@@ -383,7 +383,7 @@ def test_what_cannot_be_delivered_is_exit_code_3_and_resend_sends_it(run, server
     server.faults.extend([fault(status=503)] * 14)
     result = run("submit", f"{server.url}/s/study", str(answers))
     assert result.exit_code == 3
-    assert "the same command again goes on from there" in result.stderr
+    assert "run the same command again to resume" in result.stderr
     assert run("resend").exit_code == 3
     result = run("resend")
     assert (result.exit_code, result.stdout) == (0, f"{server.url}: 1 submission delivered, 0 rejected by the server.\n")

@@ -25,7 +25,7 @@ class Command(click.Command):
 
 
 def verbatim_examples(text: str) -> str:
-    """Returns a help text in which click keeps the line breaks of examples and exit codes."""
+    """Marks examples and exit codes in a help text, so that click keeps their line breaks."""
     return _VERBATIM.sub("\b\n", inspect.cleandoc(text))
 
 

@@ -49,8 +49,8 @@ def watch_command(survey: LiveSurvey) -> Any:
 def surveys_command(url: str, as_json: bool, **options: Any) -> None:
     """List the surveys you may see.
 
-    Lists surveys in which your account has a role, or for which your API key is. Prints a line for each, separated by tabs: id, state
-    (open, paused or closed) and title. ADDRESS is the server's.
+    These are the surveys where your account has a role, or the surveys of your API key. Prints a line for each, separated by tabs: id,
+    state (open, paused or closed) and title. ADDRESS is the server's.
 
     Example:
       deniable surveys https://example.org --user ada

@@ -1,4 +1,4 @@
-"""Charges of persons before their answers are sent. Messages name them by row, never by key."""
+"""Privacy accounts of persons: charges before their answers are sent. Messages name a person by row, never by key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from deniable.device.tables import Batch
 from deniable.errors import RefusedError, RejectedRow
 from deniable.privacy.ledger import JobRows, Ledger, Trial, Use
 
-_SHOWN = 20
+_LISTED = 20
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,18 @@ class Account:
     strict: bool
     job: bytes | None = None
 
-    def charged(self, batch: Batch) -> Batch:
-        """Charges the persons of rows and returns these rows; others are rejected, or all refused. Call it under a seal.
+    def charge(self, batch: Batch) -> Batch:
+        """Charges the persons of rows, and returns the charged rows; others are rejected, or all refused. Call it under a seal.
 
         Raises:
             RefusedError: With `strict`, someone would exceed the cap. The message names rows.
         """
         if self.strict and batch.rejected:
             return batch  # nothing of it will be sent
-        may = self.ledger.charge(self.people(batch), self.use, self.cap, place=self.place(batch), all_or_none=self.strict)
+        may = self.ledger.charge(self.people(batch), self.use, self.cap, job_rows=self.job_rows(batch), all_or_none=self.strict)
         if self.strict:
-            self.refuse(_without(batch, may), f"nothing of theirs was sent; {int(batch.rows[0]) - 1:,} rows before them are dealt with")
-        reason = f"would bring what this person has given away above {self.cap:.12g}"
+            self.refuse(_without(batch, may), f"nothing of theirs was sent; {int(batch.rows[0]) - 1:,} rows before them are processed")
+        reason = f"would raise this person's total epsilon above {self.cap:.12g}"
         above = [RejectedRow(row, self.column, reason) for row in _without(batch, may)]
         return replace(batch.only(np.array(may, dtype=np.bool_)), rejected=[*batch.rejected, *above])
 
@@ -57,15 +57,15 @@ class Account:
         """Returns the hashes of a batch's persons."""
         return [self.ledger.hashed(person) for person in batch.people]
 
-    def place(self, batch: Batch) -> JobRows | None:
+    def job_rows(self, batch: Batch) -> JobRows | None:
         """Returns a batch's place in the job."""
         return JobRows(self.job, batch.rows.tolist()) if self.job else None
 
     def refuse(self, rows: list[int], state: str) -> None:
         """Raises RefusedError if there are any rows."""
         if rows:
-            listed = ", ".join(f"{row:,}" for row in rows[:_SHOWN])
-            more = f" and {len(rows) - _SHOWN:,} more" if len(rows) > _SHOWN else ""
+            listed = ", ".join(f"{row:,}" for row in rows[:_LISTED])
+            more = f" and {len(rows) - _LISTED:,} more" if len(rows) > _LISTED else ""
             these = f"row{'s' if len(rows) > 1 else ''} {listed}{more}"
             raise RefusedError(
                 f"{these}: with this survey the persons' sums of epsilon would be above person_cap, {self.cap:.12g}; {state}"
@@ -81,7 +81,8 @@ class Rehearsal:
     above: list[int] = field(default_factory=list)
 
     def __call__(self, batch: Batch) -> Batch:
-        self.above.extend(_without(batch, self.trial(self.account.people(batch), self.account.place(batch))))
+        """Notes the rows of a batch above the cap, and returns the batch."""
+        self.above.extend(_without(batch, self.trial(self.account.people(batch), self.account.job_rows(batch))))
         return batch
 
     def refuse(self) -> None:

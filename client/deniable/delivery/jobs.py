@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from deniable.delivery.account import Account, Rehearsal
-from deniable.delivery.background import InBackground
+from deniable.delivery.background import BackgroundThread
 from deniable.delivery.outbox import Job
 from deniable.delivery.row_keys import RowKeys
 from deniable.delivery.sender import Delivery
@@ -26,7 +26,7 @@ from deniable.wire.submission import MAX_COUNT
 
 HELD = 32 << 20
 """Bytes of perturbed records that wait in memory until all rows are checked."""
-_SHOWN = 20
+_LISTED = 20
 
 
 @dataclass(frozen=True)
@@ -85,15 +85,15 @@ class Bulk:
         if job:
             self.finish_earlier(job)
         total, ready = self.check(done) if self.strict and self.source.repeatable else (self.source.total, deque[PerturbedBatch]())
-        with _bar(total, done, progress) as advance, InBackground() as sender:
+        with _progress_bar(total, done, progress) as advance, BackgroundThread() as sender:
             for part in self.parts(ready, done, total):
                 self.refuse_more_than_invited(done + part.size)
                 if self.strict and part.rejected:
-                    raise AnswerError(_listed(part.rejected, f"{done:,} rows before them are dealt with, and nothing of these was sent"))
+                    raise AnswerError(_listed(part.rejected, f"{done:,} rows before them are processed, and nothing of these was sent"))
                 sender.wait()
                 self.keep(part, job)
                 sender.start(partial(self.send, part, job, done))
-                if self.account:  # whose persons are charged for no rows before those ahead of them have arrived
+                if self.account:  # persons are charged for rows only after earlier rows have arrived
                     sender.wait()
                 accepted += sum(submission.count for submission, _ in part.submissions)
                 submissions += len(part.submissions)
@@ -109,7 +109,7 @@ class Bulk:
             raise DeliveryError(
                 f"{counted(left, 'submission')} of this job {are} being sent by another process; run the same command again"
             )
-        earlier = self.row_keys.known if self.row_keys else 0
+        earlier = self.row_keys.sent_before if self.row_keys else 0
         rows = (accepted + earlier, submissions, resumed + earlier)
         return SubmissionReport(self.survey.id, self.survey.digest, *rows, tuple(rejected), code, self.pinned)
 
@@ -131,13 +131,13 @@ class Bulk:
     def refuse_more_than_invited(self, rows: int) -> None:
         """Refuses more than one row with an invitation. Raises AnswerError."""
         if self.public.invitation and rows > 1:
-            raise AnswerError("an invitation is for one respondent: the input must have one row, and has more; nothing of them was sent")
+            raise AnswerError("the input must have one row, since an invitation is for one respondent; nothing was sent")
 
     def admit(self, batch: Batch) -> Batch:
         """Returns the rows of a batch that may be sent, and charges their persons."""
         self.refuse_many_without_key(batch.size)
         batch = self.row_keys(batch) if self.row_keys else batch
-        return self.account.charged(batch) if self.account and batch.rows.size else batch
+        return self.account.charge(batch) if self.account and batch.rows.size else batch
 
     def rehearse(self, trial: Rehearsal | None, row_keys: RowKeys | None, batch: Batch) -> Batch:
         """Returns the rows as `admit` does, without charging."""
@@ -149,9 +149,9 @@ class Bulk:
         """Refuses many rows without a key before they are randomized: the server would refuse them, and they would wait in the outbox."""
         if rows > 1 and self.delivery.key is None and not self.public.invitation:
             raise RefusedError(
-                "many records in one submission need a key with the scope submit; nothing of these rows was randomized or sent. "
-                "Whoever runs the server makes one with `deniable-server key make --scope submit --name NAME`. "
-                "A batch of 1 sends each row by itself and needs none"
+                "many records in one submission need an API key with the scope submit; nothing of these rows was randomized or sent. "
+                "The server's operator makes one with `deniable-server key make --scope submit --name NAME`. "
+                "A batch of 1 sends each row by itself and needs no key"
             )
 
     def finish_earlier(self, job: Job) -> None:
@@ -161,14 +161,13 @@ class Bulk:
         """
         if self.public.invitation:
             self.delivery.outbox.invite(job, access_codes.read(self.public.invitation))
-        self.delivery.each_kept(job, True, self.delivery.send)
+        self.delivery.resend(job, True, self.delivery.send)
 
     def check(self, skip: int) -> tuple[int, deque[PerturbedBatch]]:
         """Reads all rows before any is sent; returns their number, and the batches that are perturbed already.
 
-        Up to HELD bytes are kept so that they need not be read again, unless it is known only later which may be sent. They are in no
-        outbox
-        yet: a run that ends before all rows are checked leaves nothing behind.
+        Up to HELD bytes are kept so that they need not be read again, unless it is known only later which may be sent. They are not in the
+        outbox yet: a run that ends before all rows are checked leaves nothing behind.
         """
         rejected: list[RejectedRow] = []
         ready: deque[PerturbedBatch] = deque()
@@ -203,9 +202,9 @@ class Bulk:
         try:
             self.delivery.send_all(self.survey.id, [submission for submission, _ in part.submissions])
         except DeliveryError as error:
-            raise DeliveryError(f"{error}. {_where_it_stands(job, done, part)}") from None
+            raise DeliveryError(f"{error}. {_progress_in_words(job, done, part)}") from None
         except RejectedError as error:
-            raise RejectedError(error.status, f"{error}. {_where_it_stands(job, done, part)}") from None
+            raise RejectedError(error.status, f"{error}. {_progress_in_words(job, done, part)}") from None
 
 
 def rows_at_once(survey: Survey) -> int:
@@ -214,9 +213,9 @@ def rows_at_once(survey: Survey) -> int:
 
 
 def even(rows: int, most: int, least: int) -> int:
-    """Returns rows a request, at most `most`, so that the last one has at least `least`, fewer would wait for others to be counted.
+    """Returns the number of rows in a request, so that the last request has at least `least`; fewer would wait to be counted.
 
-    `most` if no number does that.
+    At most `most`, and `most` if no number does that.
     """
     sizes = range(most, least - 1, -1) if rows > most else ()
     return next((size for size in sizes if not 0 < rows % size < least), most)
@@ -227,23 +226,23 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _where_it_stands(job: Job | None, done: int, part: PerturbedBatch) -> str:
+def _progress_in_words(job: Job | None, done: int, part: PerturbedBatch) -> str:
     these = f"rows {done + 1:,} to {done + part.size:,} are" if part.size > 1 else f"row {done + 1:,} is"
-    stand = f"Rows up to {done:,} are dealt with; {these} randomized and in the outbox"
-    return f"{stand}; the same command again goes on from there" if job else f"{stand}; the rows behind them were not touched"
+    state = f"Rows up to {done:,} are processed; {these} randomized and in the outbox"
+    return f"{state}; run the same command again to resume" if job else f"{state}; later rows were not touched"
 
 
 def _listed(rejected: list[RejectedRow], state: str) -> str:
     rows = len({row.row for row in rejected})
     verb = "has" if rows == 1 else "have"
-    lines = "\n".join(str(row) for row in rejected[:_SHOWN])
-    more = f"\n… and {len(rejected) - _SHOWN:,} more" if len(rejected) > _SHOWN else ""
+    lines = "\n".join(str(row) for row in rejected[:_LISTED])
+    more = f"\n… and {len(rejected) - _LISTED:,} more" if len(rejected) > _LISTED else ""
     return f"{counted(rows, 'row')} {verb} answers that cannot be sent; {state}\n{lines}{more}"
 
 
 @contextmanager
-def _bar(total: int | None, done: int, wanted: bool) -> Iterator[Callable[[int], None]]:
-    if not wanted or total is None:
+def _progress_bar(total: int | None, done: int, is_shown: bool) -> Iterator[Callable[[int], None]]:
+    if not is_shown or total is None:
         yield lambda rows: None
         return
     import click  # loaded only for a bar

@@ -145,18 +145,18 @@ def check_epsilon(name: str, value: Any) -> float:
     """Returns a finite number from 0 to MAX_EPSILON. Raises ValueError otherwise."""
     number = _number(value)
     if number is None or not (number >= 0 and math.isfinite(number)):
-        raise ValueError(f"{name} must be a finite number of at least 0, got {_shown(value)}")
+        raise ValueError(f"{name} must be a finite number of at least 0, got {_quoted(value)}")
     if number > MAX_EPSILON:
-        raise ValueError(f"{name} must be at most {MAX_EPSILON:,.0f}, got {_shown(value)}")
+        raise ValueError(f"{name} must be at most {MAX_EPSILON:,.0f}, got {_quoted(value)}")
     return number
 
 
 def check_count(name: str, value: Any, most: int = MAX_COUNT) -> int:
     """Returns a whole number from 1 to `most`. Raises ValueError otherwise."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {_shown(value)}")
+        raise ValueError(f"{name} must be a whole number of at least 1, got {_quoted(value)}")
     if value > most:
-        raise ValueError(f"{name} must be at most {most:,}, got {_shown(value)}")
+        raise ValueError(f"{name} must be at most {most:,}, got {_quoted(value)}")
     return int(value)
 
 
@@ -164,7 +164,7 @@ def check_delta(value: Any, least: float = 0.0) -> float:
     """Returns a number of at least `least` and below 1. Raises ValueError otherwise."""
     number = _number(value)
     if number is None or not least <= number < 1:
-        raise ValueError(f"delta must be at least {least:g} and below 1, got {_shown(value)}")
+        raise ValueError(f"delta must be at least {least:g} and below 1, got {_quoted(value)}")
     return number
 
 
@@ -176,6 +176,6 @@ def _number(value: Any) -> float | None:
         return math.inf if value > 0 else -math.inf
 
 
-def _shown(value: Any) -> str:
-    """Returns a value for a message: Python does not write integers of thousands of digits."""
+def _quoted(value: Any) -> str:
+    """Returns a value for a message; Python refuses to print integers of thousands of digits."""
     return f"a number of {value.bit_length():,} bits" if isinstance(value, int) and value.bit_length() > 200 else repr(value)

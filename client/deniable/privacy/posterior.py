@@ -1,4 +1,4 @@
-"""Posterior bounds, in percent and in people of 100: how certain a guess can become, and how often a record has the answer.
+"""Posterior bounds in percent, and odds in natural frequencies: how certain a guess can become, how often a record has the answer.
 
 Each figure is computed and rounded here and in the twin of this file, `browser/posterior.mjs`, and nowhere else.
 """

@@ -45,9 +45,9 @@ class Tally:
     def total(cls, tallies: Iterable[Tally], bits: int) -> Tally:
         """Returns the sum of tallies that come one after the other, in the memory of one of them."""
         n, pairs = 0, np.zeros((bits, bits), dtype=np.int64)
-        for one in tallies:
-            n, pairs = n + one.n, np.add(pairs, one.pairs, out=pairs)
-            del one  # before the next is created
+        for tally in tallies:
+            n, pairs = n + tally.n, np.add(pairs, tally.pairs, out=pairs)
+            del tally  # before the next is created
         return cls(n, pairs)
 
     def __add__(self, other: Tally) -> Tally:
@@ -71,8 +71,7 @@ class Tally:
     def contradiction(self) -> tuple[int, int] | None:
         """Two bits (or one twice) with counts that no reports can have, or None; counts are from 0 to n.
 
-        Each bit was counted in all n reports, including those where it was not asked. So if a have one bit and b the other, both bits are
-        in
+        Each bit was counted in all n reports, even if it was not asked. So if a have one bit and b the other, both bits are in
         max(0, a + b - n) to min(a, b) reports, and the counts are symmetric.
         """
         ones, step = np.diagonal(self.pairs).astype(np.int64), max(1, _CHUNK // len(self.pairs))

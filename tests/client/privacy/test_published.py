@@ -111,12 +111,12 @@ def test_who_sent_all_other_reports_sees_the_record_as_it_was_sent() -> None:
 def test_the_words_say_that_the_reader_sent_none_and_whether_anybody_can_say_so() -> None:
     words = published(TWO, 1_000).words
     assert words.count("sent and knows none of the other reports, learns") == 2
-    assert "Anybody may answer this survey" in words
+    assert "Anyone may answer this survey" in words
     invited = Survey.from_dict({**TWO.to_dict(), "access": "invited"})
-    assert "Anybody may answer" not in published(invited, 1_000).words
+    assert "Anyone may answer" not in published(invited, 1_000).words
 
 
 @pytest.mark.parametrize("known", [-1, 1_000, 1.5, True])
 def test_the_reports_that_a_reader_knows_are_fewer_than_all(known: Any) -> None:
-    with pytest.raises(ValueError, match="known must be a whole number from 0 to n - 1"):
+    with pytest.raises(ValueError, match="known_reports must be a whole number from 0 to n - 1"):
         published(TWO, 1_000, known)

@@ -860,7 +860,7 @@ def test_of_many_wrong_rows_the_first_twenty_reasons_are_shown(client):
 
 def test_a_stream_is_checked_batch_by_batch(client, server):
     rows = [*ROWS[:4], {}, *ROWS[:4]]
-    with pytest.raises(AnswerError, match="4 rows before them are dealt with, and nothing of these was sent"):
+    with pytest.raises(AnswerError, match="4 rows before them are processed, and nothing of these was sent"):
         client.submit_many("study", iter(rows), batch=4)
     assert server.counted == 4
 
@@ -959,7 +959,9 @@ def test_a_file_that_was_wrong_can_be_corrected_and_sent(client, server, csv_fil
 
 def test_a_job_that_failed_goes_on_where_it_stood(client, server, csv_file, fault):
     server.faults.extend([fault(worked=True), *[fault(status=502)] * 3])  # it was counted, and the client cannot know
-    with pytest.raises(DeliveryError, match=r"Rows up to 0 are dealt with; rows 1 to 4 are randomized .* goes on from there"):
+    with pytest.raises(
+        DeliveryError, match=r"Rows up to 0 are processed; rows 1 to 4 are randomized .* run the same command again to resume"
+    ):
         client.submit_many("study", csv_file, batch=4)
     report = client.submit_many("study", csv_file, batch=4)
     assert (report.accepted, report.submissions, report.resumed) == (10, 3, 4)
@@ -991,7 +993,7 @@ def test_rows_that_the_server_turned_down_are_offered_again_before_the_job_goes_
 
 def test_a_failure_without_a_job_says_how_far_it_came(client, server, fault):
     server.faults.extend([fault(status=200, worked=True, body=b'{"accepted": 4}'), *[fault(status=500)] * 4])
-    with pytest.raises(DeliveryError, match="Rows up to 4 are dealt with; rows 5 to 8 are randomized and in the outbox; the rows behind"):
+    with pytest.raises(DeliveryError, match="Rows up to 4 are processed; rows 5 to 8 are randomized and in the outbox; later rows"):
         client.submit_many("study", ROWS, batch=4)
     assert client.resend().delivered == 1
     assert server.counted == 8

@@ -149,6 +149,6 @@ def test_a_client_that_is_closed_does_nothing_more(server, outbox, call, leaves)
             client.close()
             client.close()
     posts, waiting = list(server.posts), outbox.read_bytes()
-    with pytest.raises(RefusedError, match="the client is closed: make another one"):
+    with pytest.raises(RefusedError, match="the client is closed; create another one"):
         call(client, session, unsent)
     assert (server.posts, outbox.read_bytes()) == (posts, waiting)
