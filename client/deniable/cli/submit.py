@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -17,12 +16,16 @@ from deniable.cli.ledger import ledger_option
 from deniable.cli.options import key_option, outbox_option, parse_cap, survey_client, survey_option
 from deniable.delivery.jobs import SubmissionReport, counted
 from deniable.device.sources.file import File
+from deniable.sdk.client import SurveyClient
 from deniable.survey.total import HIGH
 
 _UNPINNED = (
     "Note: the survey's definition was not pinned. Without #digest=… in the address, or --pin, nothing shows that this survey is the "
     "one you mean, or the one that others get."
 )
+_ROWS = ("group", "group_column", "invitation", "person_column", "job", "row_key", "batch")
+"""Options about the rows, as `SurveyClient.submit_many` takes them."""
+
 _BY_PATH = (
     "Note: progress is saved by the file's path. A copy of the file, or the same file under another name, would be sent again in full and "
     "counted twice. With --row-key COLUMN, a column of public identifiers, each row counts once in any file."
@@ -79,33 +82,7 @@ _BY_PATH = (
 @key_option
 @outbox_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def submit_command(
-    address: str,
-    file: str,
-    survey_id: str | None,
-    max_epsilon: float,
-    pin: str | None,
-    group: str | None,
-    group_column: str | None,
-    invitation: str | None,
-    person_column: str | None,
-    person_cap: float,
-    ledger: Path | None,
-    columns: Sequence[str],
-    jsonl: bool,
-    delimiter: str | None,
-    decimal: str | None,
-    encoding: str | None,
-    sheet: str | None,
-    batch: int | None,
-    skip_invalid: bool,
-    rejects: str | None,
-    row_key: str | None,
-    job: str | None,
-    key: str | None,
-    outbox: Path | None,
-    as_json: bool,
-) -> None:
+def submit_command(address: str, file: str, skip_invalid: bool, rejects: str | None, as_json: bool, **options: Any) -> None:
     r"""Randomize and send the answers in a file.
 
     ADDRESS is the survey's link, or the server's address with --survey. FILE has a respondent a row: CSV whose first line names the
@@ -129,37 +106,22 @@ def submit_command(
     """
     if rejects is not None:
         rejects_file.check(rejects, file)
-    _check_persons(person_column)
-    if row_key is not None and (job is not None or invitation is not None):
-        raise click.UsageError("--row-key must not be combined with --job or --invitation")
-    if rejects is not None and not skip_invalid:
-        raise click.UsageError("--rejects needs --skip-invalid: without it, an invalid row stops everything")
-    if group is not None and group_column is not None:
-        raise click.UsageError("give one of --group and --group-column")
-    try:
-        delimiter = {"tab": "\t"}.get(delimiter or "", delimiter)
-        source = File(sys.stdin.buffer if file == "-" else file, encoding, delimiter, sheet, jsonl, decimal)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    account = {"ledger": ledger or True, "person_cap": person_cap} if person_column is not None else {}
-    with survey_client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox, key=key, **account) as client:
+        if not skip_invalid:
+            raise click.UsageError("--rejects needs --skip-invalid: without it, an invalid row stops everything")
+    _check_combinations(options)
+    source = _source(file, options)
+    with _client(address, options) as client:
         report = client.submit_many(
             client.survey_id or "",
             source,
-            group=group,
-            group_column=group_column,
-            invitation=invitation,
-            person_column=person_column,
-            job=job,
-            row_key=row_key,
-            columns=_parse_columns(columns),
-            batch=batch,
+            columns=_parse_columns(options["columns"]),
             progress=sys.stderr.isatty(),
             on_invalid="skip" if skip_invalid else "raise",
+            **{name: options[name] for name in _ROWS},
         )
     if not report.pinned:
         click.echo(_UNPINNED, err=True)
-    if not report.resumed and file != "-" and job is None and row_key is None:
+    if not report.resumed and file != "-" and options["job"] is None and options["row_key"] is None:
         click.echo(_BY_PATH, err=True)
     try:
         if rejects is not None:
@@ -168,22 +130,43 @@ def submit_command(
         click.echo(json.dumps(_summary(report)) if as_json else _in_words(report))
 
 
+def _check_combinations(options: Mapping[str, Any]) -> None:
+    """Raises click.UsageError for options that exclude each other, or that do nothing without another option."""
+    if options["row_key"] is not None and (options["job"] is not None or options["invitation"] is not None):
+        raise click.UsageError("--row-key must not be combined with --job or --invitation")
+    if options["group"] is not None and options["group_column"] is not None:
+        raise click.UsageError("give one of --group and --group-column")
+    source, typed = click.get_current_context().get_parameter_source, click.core.ParameterSource.COMMANDLINE
+    # only typed options: DENIABLE_LEDGER may be set without --person-column
+    dependent = [option for option, name in (("--person-cap", "person_cap"), ("--ledger", "ledger")) if source(name) is typed]
+    if dependent and options["person_column"] is None:
+        need = "needs" if len(dependent) == 1 else "need"
+        raise click.UsageError(
+            f"{' and '.join(dependent)} {need} --person-column: without it, a person's privacy loss is neither added up nor capped"
+        )
+
+
+def _source(file: str, options: Mapping[str, Any]) -> File:
+    delimiter = {"tab": "\t"}.get(options["delimiter"] or "", options["delimiter"])
+    format_options = {name: options[name] for name in ("encoding", "sheet", "jsonl", "decimal")}
+    try:
+        return File(sys.stdin.buffer if file == "-" else file, delimiter=delimiter, **format_options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _client(address: str, options: Mapping[str, Any]) -> SurveyClient:
+    arguments = {name: options[name] for name in ("max_epsilon", "pin", "outbox", "key")}
+    if options["person_column"] is not None:
+        arguments |= {"ledger": options["ledger"] or True, "person_cap": options["person_cap"]}
+    return survey_client(address, options["survey_id"], **arguments)
+
+
 def _parse_columns(texts: Sequence[str]) -> dict[str, str]:
     pairs = [text.partition("=") for text in texts]
     if any(not separator for _, separator, _ in pairs):
         raise click.BadParameter("must be QUESTION=COLUMN", param_hint="--column")
     return {question: column for question, _, column in pairs}
-
-
-def _check_persons(person_column: str | None) -> None:
-    """Raises click.UsageError for options that do nothing without --person-column. DENIABLE_LEDGER may be set without it."""
-    source, typed = click.get_current_context().get_parameter_source, click.core.ParameterSource.COMMANDLINE
-    options = [option for option, name in (("--person-cap", "person_cap"), ("--ledger", "ledger")) if source(name) is typed]
-    if options and person_column is None:
-        need = "needs" if len(options) == 1 else "need"
-        raise click.UsageError(
-            f"{' and '.join(options)} {need} --person-column: without it, a person's privacy loss is neither added up nor capped"
-        )
 
 
 def _summary(report: SubmissionReport) -> dict[str, Any]:

@@ -53,7 +53,8 @@ class Publication:
             for rows, bound in published
         ]
         note = (
-            "This holds for one publication: a reader who also sees an earlier or later publication sees what the few reports between them add."
+            "This holds for one publication: a reader who also sees an earlier or later publication sees what the few reports between them "
+            "add."
         )
         return " ".join([*parts, f"Each person hides among the others; {crowd}.", *filter(None, [open_to_all]), note])
 

@@ -11,7 +11,7 @@ still, but an erratum restricts it to some kinds of coins; for submissions of ma
 
 For one question its coins are known (B. Balle, J. Bell, A. Gascon and K. Nissim, "The privacy blanket of the shuffle model",
 CRYPTO 2019, lemma 5.3). Whatever the answer, a report is with chance gamma = sum_y min_x P(y | x) drawn from the blanket, P's least row.
-Even if an adversary knows whose report is not, and all their answers, a person hides among M reports, M binomial (n, gamma), and
+Even if an adversary knows all other reports, and all answers, a person hides among M reports, M binomial (n, gamma), and
 
     delta(epsilon) <= (1 / n) E[ max(0, sum over M blanket reports y of (P(y | a) - e^epsilon P(y | b)) / min_x P(y | x)) ].
 """

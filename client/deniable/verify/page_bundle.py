@@ -1,9 +1,9 @@
 """Bundler: joins the modules of the respondents' page into the one file that browsers load.
 
-`python -m deniable.verify.page_bundle` prints the file. Each module becomes a function that is called once, in the
-order that a browser would run the modules. It returns its exports, which become constants of the file, so that later modules use them without imports.
-Imports, comments and indentation are removed; every other line is unchanged. If you have read the modules, you can read the file, and
-anyone can build it again.
+`python -m deniable.verify.page_bundle` prints the file. Each module becomes a function that is called once, in a browser's order. It
+returns its exports, which become constants of the file, so that later modules use them without imports. Imports, comments and
+indentation are removed; every other line is unchanged. If you have read the modules, you can read the file, and anyone can build it
+again.
 """
 
 from __future__ import annotations
