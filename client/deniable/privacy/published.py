@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from deniable.privacy.shuffling import shuffled, shuffled_question
+from deniable.privacy.shuffling import question_shuffling_bound, shuffling_bound
 from deniable.survey import Survey
 
 _SLACK = 1e-6  # the largest delta
@@ -71,8 +71,8 @@ def published(survey: Survey, n: int, known_reports: int = 0) -> Publication:
     """Returns bounds on the privacy loss of one person by a survey's published tables, and by its rows.
 
     Groups are disjoint, so each person is in the tables of one, and tables of all people follow from these. `tables` adds
-    `shuffled_question` of the questions that one person is asked, each at an equal part of delta; `rows` is `shuffled`. delta is one in a
-    million, or a hundredth over n if that is less.
+    `question_shuffling_bound` of the questions that one person is asked, each at an equal part of delta. `rows` is `shuffling_bound`.
+    delta is one in a million, or a hundredth over n if that is less.
 
     Args:
         survey: The survey.
@@ -87,9 +87,9 @@ def published(survey: Survey, n: int, known_reports: int = 0) -> Publication:
     if type(known_reports) is not int or not 0 <= known_reports < max(1, n):
         raise ValueError(f"known_reports must be a whole number from 0 to n - 1, got {known_reports!r}")
     delta, others = min(_SLACK, _PER_PERSON / max(1, n)), n - known_reports
-    rows = shuffled(survey.epsilon, others, delta)
+    rows = shuffling_bound(survey.epsilon, others, delta)
     channels, share = {item.channel for item in survey.items}, delta / len(survey.items)
-    bounds = {channel: shuffled_question(channel, others, share) for channel in channels}
+    bounds = {channel: question_shuffling_bound(channel, others, share) for channel in channels}
     losses = [math.fsum(bounds[item.channel] for item in question.items) for question in survey.questions]
     blocks = sorted(math.fsum(losses[index] for index in block) for block in survey.blocks)
     tables = math.fsum(blocks[-survey.ask :] if survey.ask else blocks)

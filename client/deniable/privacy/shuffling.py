@@ -40,7 +40,7 @@ _MOST_EPSILON = 500.0  # above, no report is a clone for any n, and the odds soo
 _CLASSES = 40  # of counts that are rounded down together
 
 
-def shuffled(epsilon0: float, n: int, delta: float = 1e-6) -> float:
+def shuffling_bound(epsilon0: float, n: int, delta: float = 1e-6) -> float:
     """Returns an upper bound on the epsilon, at `delta`, of the shuffled reports of n people.
 
     It holds for every way of randomizing, submissions of many questions included, and for everything computed from the shuffled reports:
@@ -68,9 +68,9 @@ _MOST = 10_000
 
 
 @lru_cache(maxsize=256)  # a survey has few kinds of coins
-def shuffled_question(channel: Channel, n: int, delta: float = 1e-6) -> float:
+def question_shuffling_bound(channel: Channel, n: int, delta: float = 1e-6) -> float:
     """Returns an upper bound on the epsilon, at `delta`, of the shuffled reports of n people to one question with these coins."""
-    general, odds, people = shuffled(channel.epsilon, n, delta), float(channel.odds), min(n, _MOST)
+    general, odds, people = shuffling_bound(channel.epsilon, n, delta), float(channel.odds), min(n, _MOST)
     own = 0.0
     for kind in _kinds(channel):
 
@@ -84,7 +84,7 @@ def shuffled_question(channel: Channel, n: int, delta: float = 1e-6) -> float:
     return own
 
 
-def shuffled_at_least(epsilon0: float, n: int, delta: float = 1e-6) -> float:
+def shuffling_lower_bound(epsilon0: float, n: int, delta: float = 1e-6) -> float:
     """Returns a lower bound on the epsilon, at `delta`, of shuffled reports to one yes/no question if all others answer alike.
 
     No rule for every way of randomizing and every set of answers can promise less.

@@ -213,7 +213,7 @@ class _Verification:
             self.find("differs", FILE, "must be the modules beside it, joined")
         for path, by in self.loaded_by.items():
             if path not in self.released.files and path != self.data:
-                self.find("unexpected", path, f"is not a file of {name()}, but {by[:200]} loads it")
+                self.find("unexpected", path, f"is not a file of {name()}, but is loaded by {by[:200]}")
 
     def check_file(self, path: str, released: str, body: bytes) -> None:
         """Compares a file with its released hash; remembers what a different file loads."""

@@ -218,7 +218,7 @@ def test_a_job_that_has_begun_refuses_a_changed_file_or_definition(box):
         box.begin(URL, "s", "j", "old", "new")
     with pytest.raises(RefusedError, match="job j: the file has changed since its first 4 rows were randomized"):
         box.begin(URL, "s", "j", "new", "old")
-    with pytest.raises(RefusedError, match="job j: it began with no group, and now comes with group North"):
+    with pytest.raises(RefusedError, match="job j: it began with no group, and now has group North"):
         box.begin(URL, "s", "j", "new", "new", "group North")
 
 
@@ -227,7 +227,7 @@ def test_what_a_job_sends_is_known_from_its_first_rows_on(box):
     job = box.begin(URL, "s", "j", "d", "m", "sheet South")  # nothing was randomized yet
     box.advance(URL, "s", job, 4, [], [])
     box.end(job)
-    with pytest.raises(RefusedError, match="job j: it began with sheet South, and now comes with sheet North"):
+    with pytest.raises(RefusedError, match="job j: it began with sheet South, and now has sheet North"):
         box.begin(URL, "s", "j", "d", "m", "sheet North")
     box.end(box.begin(URL, "s", "j", "d", "m", "sheet South"))
     with pytest.raises(RefusedError, match="sheet North"):

@@ -117,7 +117,7 @@ def test_the_two_ways_are_not_mixed(client, server, tmp_path):
     client.submit_many("study", csv(tmp_path / "c.csv", [{**row, "id": f"{row['id']}c"} for row in ROWS]), row_key="id")
     with pytest.raises(RefusedError, match=r"row_key must be named: 20 rows of survey study were sent by their keys"):
         client.submit_many("study", other)
-    with pytest.raises(RefusedError, match="it began with rows by the column id, and now comes with rows by the column other"):
+    with pytest.raises(RefusedError, match="it began with rows by the column id, and now has rows by the column other"):
         client.submit_many("study", [{**row, "other": row["id"]} for row in ROWS], row_key="other")
     assert server.counted == 40
 

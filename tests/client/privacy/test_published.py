@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from deniable.privacy import published, shuffled, shuffled_question
+from deniable.privacy import published, question_shuffling_bound, shuffling_bound
 from deniable.survey import Survey
 
 
@@ -49,7 +49,7 @@ def worst_delta(survey: Survey, n: int, epsilon: float) -> float:
 
 def test_tables_of_two_questions_give_away_no_more_than_is_said_by_enumeration() -> None:
     """At n = 5 and a delta of one in ten, which `published` would not promise anybody. Control: one question's bound for both fails."""
-    one = shuffled_question(TWO.items[0].channel, 5, 0.05)
+    one = question_shuffling_bound(TWO.items[0].channel, 5, 0.05)
     assert one < TWO.items[0].epsilon
     assert worst_delta(TWO, 5, 2 * one) <= 0.1
     assert worst_delta(TWO, 5, 0.5 * one) > 0.1
@@ -57,8 +57,8 @@ def test_tables_of_two_questions_give_away_no_more_than_is_said_by_enumeration()
 
 def test_tables_give_away_less_than_rows_and_rows_less_than_a_record() -> None:
     found = published(TWO, 1_000)
-    assert found.tables == pytest.approx(2 * shuffled_question(TWO.items[0].channel, 1_000, 0.5e-6))
-    assert found.rows == shuffled(TWO.epsilon, 1_000)
+    assert found.tables == pytest.approx(2 * question_shuffling_bound(TWO.items[0].channel, 1_000, 0.5e-6))
+    assert found.rows == shuffling_bound(TWO.epsilon, 1_000)
     assert found.tables < found.rows < found.alone == TWO.epsilon
 
 
