@@ -158,8 +158,8 @@ def _exclusive_categories(question: Question, shares: NDArray[np.float64], n: in
     _check_together(question, alone, others, left_out)
     codes = np.full((len(shares), n), _NO)
     kind = people.choice(len(alone) + 2, n, p=_normed(np.array([*alone, left_out, free])))
-    for place, row in enumerate(np.flatnonzero(apart)):
-        codes[row, kind == place] = _YES
+    for index, row in enumerate(np.flatnonzero(apart)):
+        codes[row, kind == index] = _YES
     codes[:, kind == len(alone)] = _NO_ANSWER
     choosers = np.flatnonzero(kind == len(alone) + 1)
     if choosers.size:

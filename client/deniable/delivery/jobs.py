@@ -86,34 +86,34 @@ class Bulk:
             self.finish_earlier(job)
         total, ready = self.check(done) if self.strict and self.source.repeatable else (self.source.total, deque[PerturbedBatch]())
         with _progress_bar(total, done, progress) as advance, BackgroundThread() as sender:
-            for part in self.parts(ready, done, total):
-                self.refuse_more_than_invited(done + part.size)
-                if self.strict and part.rejected:
-                    raise AnswerError(_listed(part.rejected, f"{done:,} rows before them are processed, and nothing of these was sent"))
+            for batch in self.batches(ready, done, total):
+                self.refuse_more_than_invited(done + batch.size)
+                if self.strict and batch.rejected:
+                    raise AnswerError(_listed(batch.rejected, f"{done:,} rows before them are processed, and nothing of these was sent"))
                 sender.wait()
-                self.keep(part, job)
-                sender.start(partial(self.send, part, job, done))
+                self.keep(batch, job)
+                sender.start(partial(self.send, batch, job, done))
                 if self.account:  # persons are charged for rows only after earlier rows have arrived
                     sender.wait()
-                accepted += sum(submission.count for submission, _ in part.submissions)
-                submissions += len(part.submissions)
-                code = part.submissions[0][1] if part.submissions and self.public.invitation else code
-                rejected += part.rejected
-                done += part.size
-                advance(part.size)
+                accepted += sum(submission.count for submission, _ in batch.submissions)
+                submissions += len(batch.submissions)
+                code = batch.submissions[0][1] if batch.submissions and self.public.invitation else code
+                rejected += batch.rejected
+                done += batch.size
+                advance(batch.size)
             sender.wait()
         if self.account:
             self.account.settle()
-        if job and (left := self.delivery.outbox.waiting(self.delivery.url, job)):
-            are = "is" if left == 1 else "are"
+        if job and (waiting := self.delivery.outbox.waiting(self.delivery.url, job)):
+            are = "is" if waiting == 1 else "are"
             raise DeliveryError(
-                f"{counted(left, 'submission')} of this job {are} being sent by another process; run the same command again"
+                f"{counted(waiting, 'submission')} of this job {are} being sent by another process; run the same command again"
             )
         earlier = self.row_keys.sent_before if self.row_keys else 0
         rows = (accepted + earlier, submissions, resumed + earlier)
         return SubmissionReport(self.survey.id, self.survey.digest, *rows, tuple(rejected), code, self.pinned)
 
-    def parts(self, ready: deque[PerturbedBatch], done: int, total: int | None) -> Iterator[PerturbedBatch]:
+    def batches(self, ready: deque[PerturbedBatch], done: int, total: int | None) -> Iterator[PerturbedBatch]:
         """Yields batches perturbed while they were checked; then reads and perturbs the remaining rows as needed."""
         while ready:
             done += ready[0].size
@@ -174,11 +174,11 @@ class Bulk:
         trial = self.account.trial() if self.account else None
         total, most = skip, 0 if self.account or self.row_keys else HELD
         rehearse = partial(self.rehearse, trial, self.row_keys.fresh() if self.row_keys else None)
-        for part in perturb_many(self.survey, self.source, self.public, rehearse, most, **self.options(skip)):
-            rejected += part.rejected
-            total += part.size
-            if not part.only_checked:
-                ready.append(part)
+        for batch in perturb_many(self.survey, self.source, self.public, rehearse, most, **self.options(skip)):
+            rejected += batch.rejected
+            total += batch.size
+            if not batch.only_checked:
+                ready.append(batch)
         self.refuse_more_than_invited(total)
         if rejected:
             raise AnswerError(_listed(rejected, "nothing was sent"))
@@ -186,25 +186,25 @@ class Bulk:
             trial.refuse()
         return total, ready
 
-    def keep(self, part: PerturbedBatch, job: Job | None) -> None:
+    def keep(self, batch: PerturbedBatch, job: Job | None) -> None:
         """Puts all submissions of a stretch into the outbox, in one step with the job's progress, before the first is sent."""
         outbox, url = self.delivery.outbox, self.delivery.url
-        submissions = [submission for submission, _ in part.submissions]
+        submissions = [submission for submission, _ in batch.submissions]
         if job and self.row_keys:
-            outbox.advance(url, self.survey.id, job, len(part.marks), submissions, (), part.marks)
+            outbox.advance(url, self.survey.id, job, len(batch.marks), submissions, (), batch.marks)
         elif job:
-            outbox.advance(url, self.survey.id, job, part.size, submissions, part.rejected)
+            outbox.advance(url, self.survey.id, job, batch.size, submissions, batch.rejected)
         elif submissions:
             outbox.add(url, self.survey.id, *submissions)
 
-    def send(self, part: PerturbedBatch, job: Job | None, done: int) -> None:
+    def send(self, batch: PerturbedBatch, job: Job | None, done: int) -> None:
         """Sends a batch. Errors also say how far the job is."""
         try:
-            self.delivery.send_all(self.survey.id, [submission for submission, _ in part.submissions])
+            self.delivery.send_all(self.survey.id, [submission for submission, _ in batch.submissions])
         except DeliveryError as error:
-            raise DeliveryError(f"{error}. {_progress_in_words(job, done, part)}") from None
+            raise DeliveryError(f"{error}. {_progress_in_words(job, done, batch)}") from None
         except RejectedError as error:
-            raise RejectedError(error.status, f"{error}. {_progress_in_words(job, done, part)}") from None
+            raise RejectedError(error.status, f"{error}. {_progress_in_words(job, done, batch)}") from None
 
 
 def rows_at_once(survey: Survey) -> int:
@@ -226,8 +226,8 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _progress_in_words(job: Job | None, done: int, part: PerturbedBatch) -> str:
-    these = f"rows {done + 1:,} to {done + part.size:,} are" if part.size > 1 else f"row {done + 1:,} is"
+def _progress_in_words(job: Job | None, done: int, batch: PerturbedBatch) -> str:
+    these = f"rows {done + 1:,} to {done + batch.size:,} are" if batch.size > 1 else f"row {done + 1:,} is"
     state = f"Rows up to {done:,} are processed; {these} randomized and in the outbox"
     return f"{state}; run the same command again to resume" if job else f"{state}; later rows were not touched"
 

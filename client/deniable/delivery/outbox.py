@@ -101,7 +101,7 @@ class Outbox:
         self._at_work: WeakValueDictionary[int, Job] = WeakValueDictionary()  # a job without a reference was interrupted
         self._file = PrivateDatabase(self.path, self._unusable, ("synchronous = FULL",))
         try:
-            with self._file.alone():
+            with self._file.locked():
                 _prepare(self._file)
                 if self.path != MEMORY:
                     self._life = _Life(self._life_path(self.owner))
@@ -118,7 +118,7 @@ class Outbox:
                 db.execute("UPDATE submission SET owner = NULL WHERE owner = ?", [self.owner])
                 db.execute("UPDATE job SET owner = NULL WHERE owner = ?", [self.owner])
         finally:
-            with self._file.alone():  # no fork while SQLite is at work
+            with self._file.locked():  # no fork while SQLite is at work
                 if self._life:
                     self._life.end()
             self._file.close()

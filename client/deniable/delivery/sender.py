@@ -68,13 +68,13 @@ class Delivery:
 
     def send_all(self, survey_id: str, submissions: Iterable[Submission]) -> None:
         """Sends several submissions, and releases the unsent ones after an error."""
-        left = list(submissions)
+        unsent = list(submissions)
         try:
-            while left:
-                self.send(survey_id, left[0])
-                left.pop(0)
+            while unsent:
+                self.send(survey_id, unsent[0])
+                unsent.pop(0)
         finally:
-            self.outbox.release(submission.id for submission in left)
+            self.outbox.release(submission.id for submission in unsent)
 
     def resend(self, job: Job | None, refused: bool, send: Callable[[str, Submission], None]) -> None:
         """Calls `send` for submissions of the outbox that no live process sends, and releases the rest after an error."""

@@ -96,7 +96,7 @@ class Ledger:
 
     def close(self) -> None:
         """Closes the file, rewritten if it has changed, so that its bytes are in the order of the hashes."""
-        with self._file.alone():
+        with self._file.locked():
             if self._changed:
                 with suppress(sqlite3.Error):  # another process uses it, and will rewrite it
                     self._file.run("VACUUM")
@@ -140,21 +140,21 @@ class Ledger:
         with self._file.transaction() as db:
             begun = self._begun(db, people, job_rows)
             sums: dict[bytes, list[float]] = {}
-            may = [
+            charged = [
                 paid or self._fits(db, sums, person, use.epsilon, cap)  # in this order: a paid row is not added again
                 for person, paid in zip(people, begun, strict=True)
             ]
-            if all_or_none and not all(may):
-                return may
-            new = [person for person, paid, fits in zip(people, begun, may, strict=True) if fits and not paid]
+            if all_or_none and not all(charged):
+                return charged
+            new = [person for person, paid, fits in zip(people, begun, charged, strict=True) if fits and not paid]
             db.executemany(
                 "INSERT INTO spent VALUES (?, ?, ?, 1) ON CONFLICT (person, survey) DO UPDATE SET times = times + 1",
                 [(person, bytes.fromhex(use.digest), use.epsilon) for person in new],
             )
             if job_rows:
-                self._note(db, people, may, job_rows)
+                self._note(db, people, charged, job_rows)
             self._changed = True
-        return may
+        return charged
 
     def trial(self, use: Use, cap: float) -> Trial:
         """Returns a dry run, which computes who would be charged over any number of batches."""

@@ -81,7 +81,7 @@ class PrivateDatabase:
         self._mutex.release()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Locks the file against other threads; SQLite's errors are replaced by `unusable`."""
         with self._mutex:
             try:
@@ -92,7 +92,7 @@ class PrivateDatabase:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Runs a transaction that no other process interrupts. It is on the disk at the end, or rolled back on an error."""
-        with self.alone():
+        with self.locked():
             db = self._db
             try:
                 db.execute("BEGIN IMMEDIATE")  # an interrupt while it waits is raised after it begins

@@ -23,16 +23,16 @@ class Publication:
     Attributes:
         n: The fewest reports to a question in a published group.
         delta: The probability that a bound fails, at most.
-        alone: The epsilon of one record.
-        tables: The bound for the shares and means of all questions, in all groups; at most `alone`.
-        rows: The bound for whole shuffled records, and so for cross tables and models; at most `alone`.
+        record: The epsilon of one record.
+        tables: The bound for the shares and means of all questions, in all groups; at most `record`.
+        rows: The bound for whole shuffled records, and so for cross tables and models; at most `record`.
         known_reports: The number of the n reports that a reader knows, having sent or seen them.
         open: Whether anyone may send reports, so that the number sent by one reader is unknown.
     """
 
     n: int
     delta: float
-    alone: float
+    record: float
     tables: float
     rows: float
     known_reports: int = 0
@@ -48,7 +48,7 @@ class Publication:
         parts = [
             f"A reader who sees {rows}, and {self._knowledge}, learns about one person at most what epsilon = "
             f"{math.ceil(1000 * bound) / 1000:.3f} allows, {chance}."
-            if bound < self.alone
+            if bound < self.record
             else f"A reader who sees {rows} may learn as much about one person as from that person's record: no smaller bound is known."
             for rows, bound in published
         ]

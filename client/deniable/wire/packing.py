@@ -58,10 +58,10 @@ class RecordArray:
         self._octets[start // 8 : start // 8 + len(octets)] |= octets
 
 
-def shuffled(parts: Sequence[RecordArray], order: NDArray[np.int64]) -> bytes:
-    """Returns all records of some parts, concatenated in this order."""
-    if not parts:
+def shuffled(arrays: Sequence[RecordArray], order: NDArray[np.int64]) -> bytes:
+    """Returns all records of some arrays, in this order."""
+    if not arrays:
         return b""
-    octets = np.empty((len(order), parts[0].octets.shape[1]), dtype=np.uint8)
-    np.concatenate([part.octets for part in parts], axis=0, out=octets)
+    octets = np.empty((len(order), arrays[0].octets.shape[1]), dtype=np.uint8)
+    np.concatenate([array.octets for array in arrays], axis=0, out=octets)
     return octets.view(f"V{octets.shape[1]}")[order].tobytes()

@@ -113,8 +113,8 @@ def _square(ring: NDArray[np.uint16]) -> NDArray[np.int64]:
     """Returns pair counts of shape (bits, bits), from counts of each bit with the one at each distance, shape (bits // 2 + 1, bits)."""
     bits = ring.shape[1]
     # rows are one longer than the rows they are read as, so each begins one later
-    places = np.zeros((bits, 2 * bits + 1), dtype=np.uint16)
-    places[:, : len(ring)] = ring.T
-    shifted = places.ravel()[: 2 * bits * bits].reshape(bits, 2, bits)
+    shifted_rows = np.zeros((bits, 2 * bits + 1), dtype=np.uint16)
+    shifted_rows[:, : len(ring)] = ring.T
+    shifted = shifted_rows.ravel()[: 2 * bits * bits].reshape(bits, 2, bits)
     half = shifted[:, 0] + shifted[:, 1]
     return np.asarray(np.maximum(half, half.T), dtype=np.int64)

@@ -97,13 +97,13 @@ class Tally:
     def from_triangle(cls, n: int, bits: int, triangle: NDArray[np.int64]) -> Tally:
         """Returns a tally from the upper triangle of the pairs, row by row. Raises ValueError for another number of pairs."""
         whole = triangle.reshape(bits * (bits + 1) // 2)  # ValueError, with the shape, for another size
-        return cls(n, whole.astype(np.int64, copy=False).take(_places(bits)))
+        return cls(n, whole.astype(np.int64, copy=False).take(_triangle_indices(bits)))
 
 
 @lru_cache(maxsize=4)  # of some surveys, whose tallies are read often
-def _places(bits: int) -> NDArray[np.intp]:
+def _triangle_indices(bits: int) -> NDArray[np.intp]:
     """Returns the index of each entry of a symmetric matrix in its upper triangle, row by row, shape (bits, bits)."""
-    places = np.zeros((bits, bits), dtype=np.intp)
+    indices = np.zeros((bits, bits), dtype=np.intp)
     triangle = np.triu_indices(bits)
-    places[triangle] = places.T[triangle] = np.arange(len(triangle[0]))
-    return places
+    indices[triangle] = indices.T[triangle] = np.arange(len(triangle[0]))
+    return indices

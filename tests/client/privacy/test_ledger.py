@@ -304,7 +304,7 @@ def test_one_row_above_the_cap_stops_all_of_them_by_its_number(server, client, p
         client.submit_many("study", rows, person_column="who", batch=2)
     assert (
         str(caught.value)
-        == "row 6: with this survey the persons' sums of epsilon would be above person_cap, 4.39444915467; nothing was sent"
+        == "row 6: with this survey these persons' total epsilon would exceed person_cap, 4.39444915467; nothing was sent"
     )
     assert server.posts == []
     assert spent(path, "a").submissions == spent(path, "CANARY").submissions == 0

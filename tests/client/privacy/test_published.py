@@ -59,14 +59,14 @@ def test_tables_give_away_less_than_rows_and_rows_less_than_a_record() -> None:
     found = published(TWO, 1_000)
     assert found.tables == pytest.approx(2 * question_shuffling_bound(TWO.items[0].channel, 1_000, 0.5e-6))
     assert found.rows == shuffling_bound(TWO.epsilon, 1_000)
-    assert found.tables < found.rows < found.alone == TWO.epsilon
+    assert found.tables < found.rows < found.record == TWO.epsilon
 
 
 def test_a_few_reports_hide_nobody_and_the_words_say_so() -> None:
     found = published(survey_of(YES_NO, epsilon=8), 1)
-    assert found.tables == pytest.approx(found.alone)
-    assert found.tables <= found.rows <= found.alone
-    assert "no smaller bound is known" in replace(found, rows=found.alone).words
+    assert found.tables == pytest.approx(found.record)
+    assert found.tables <= found.rows <= found.record
+    assert "no smaller bound is known" in replace(found, rows=found.record).words
     with pytest.raises(ValueError, match="n must be"):
         published(TWO, 0)
 
@@ -77,7 +77,7 @@ def test_where_a_sample_of_questions_is_asked_those_that_give_away_most_add() ->
     asked = published(survey_of(*every, ask=1), 500)
     all_alike = published(survey_of(YES_NO), 500)
     assert asked.tables < 1.2 * all_alike.tables, "one question's, at a third of delta"
-    assert published(survey_of(*every), 500).alone == pytest.approx(asked.alone)
+    assert published(survey_of(*every), 500).record == pytest.approx(asked.record)
 
 
 def test_a_promise_that_would_fail_for_somebody_is_not_made() -> None:
@@ -104,8 +104,8 @@ def test_reports_that_a_reader_knows_hide_nobody(known: int) -> None:
 
 def test_who_sent_all_other_reports_sees_the_record_as_it_was_sent() -> None:
     found = published(TWO, 1_000, 999)
-    assert found.tables == pytest.approx(found.alone, abs=1e-5)
-    assert found.rows == pytest.approx(found.alone, abs=1e-5)
+    assert found.tables == pytest.approx(found.record, abs=1e-5)
+    assert found.rows == pytest.approx(found.record, abs=1e-5)
 
 
 def test_the_words_say_that_the_reader_sent_none_and_whether_anybody_can_say_so() -> None:

@@ -225,7 +225,7 @@ def test_the_result_as_json_says_what_was_compared(site: Site, run: Callable[...
     scripts, styles = (sum(path.endswith(suffixes) for path in files) for suffixes in ((".js", ".mjs"), (".css",)))
     assert found["words"] == {"survey": six_words(found["digest"]), "script": six_words(files["/browser/respond.mjs"])}
     made = "(and /browser/respond.mjs with its modules)"
-    assert found["checked"][1] == f"{scripts} scripts, {made}, {styles} style sheets, the names of languages, and what they load"
+    assert found["checked"][1] == f"{scripts} scripts {made}, {styles} style sheets, the names of languages, and everything they load"
 
 
 def test_every_language_is_asked_for_by_the_browsers_and_by_the_visitors_choice(
