@@ -1,4 +1,4 @@
-"""Validation of survey files, and their privacy loss in plain numbers: the commands `check` and `schema`."""
+"""Validation of survey files, and their odds in numbers of people: the commands `check` and `schema`."""
 
 from __future__ import annotations
 

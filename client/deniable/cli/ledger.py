@@ -1,4 +1,4 @@
-"""Privacy loss of a person in all surveys that this machine sent answers to: the command `ledger`."""
+"""Total epsilon of a person in all surveys that this machine sent answers to: the command `ledger`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning of a survey's precision and sample size: the command `plan`."""
+"""Planning of a survey's precision, or of the people it needs: the command `plan`."""
 
 from __future__ import annotations
 

@@ -67,9 +67,7 @@ class Account:
             listed = ", ".join(f"{row:,}" for row in rows[:_LISTED])
             more = f" and {len(rows) - _LISTED:,} more" if len(rows) > _LISTED else ""
             these = f"row{'s' if len(rows) > 1 else ''} {listed}{more}"
-            raise RefusedError(
-                f"{these}: with this survey these persons' total epsilon would exceed person_cap, {self.cap:.12g}; {state}"
-            )
+            raise RefusedError(f"{these}: with this survey these persons' total epsilon would exceed person_cap, {self.cap:.12g}; {state}")
 
 
 @dataclass(frozen=True)

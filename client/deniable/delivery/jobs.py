@@ -54,6 +54,41 @@ class SubmissionReport:
     pinned: bool = False
 
 
+@dataclass
+class _Totals:
+    """Running totals of a job.
+
+    Attributes:
+        rows: Rows that are processed.
+        accepted: Rows that were not rejected.
+        submissions: Requests.
+        rejected: The problems of rejected rows.
+        code: The withdrawal code of the last submission.
+    """
+
+    rows: int = 0
+    accepted: int = 0
+    submissions: int = 0
+    rejected: list[RejectedRow] = field(default_factory=list)
+    code: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of_job(cls, job: Job, *, by_row_key: bool) -> _Totals:
+        """Returns the totals of a job's earlier runs. Rows with keys are not counted: they are recognised one by one."""
+        rows = 0 if by_row_key else job.rows
+        rejected = list(job.rejected)
+        return cls(rows, rows - len({row.row for row in rejected}), job.submissions if rows else 0, rejected)
+
+    def add(self, batch: PerturbedBatch) -> None:
+        """Adds a batch."""
+        self.rows += batch.size
+        self.accepted += sum(submission.count for submission, _ in batch.submissions)
+        self.submissions += len(batch.submissions)
+        self.rejected += batch.rejected
+        if batch.submissions:
+            self.code = batch.submissions[0][1]
+
+
 @dataclass(frozen=True)
 class Bulk:
     """One call of `submit_many`.
@@ -77,41 +112,55 @@ class Bulk:
 
     def run(self, job: Job | None, progress: bool) -> SubmissionReport:
         """Sends all rows that are not sent yet, and returns the report."""
-        resumed = job.rows if job and not self.row_keys else 0
-        done = resumed
-        rejected = list(job.rejected) if job else []
-        accepted, submissions = done - len({row.row for row in rejected}), job.submissions if resumed and job else 0
-        code = None
+        totals = _Totals() if job is None else _Totals.of_job(job, by_row_key=self.row_keys is not None)
+        resumed = totals.rows
         if job:
             self.finish_earlier(job)
-        total, ready = self.check(done) if self.strict and self.source.repeatable else (self.source.total, deque[PerturbedBatch]())
-        with _progress_bar(total, done, progress) as advance, BackgroundThread() as sender:
-            for batch in self.batches(ready, done, total):
-                self.refuse_more_than_invited(done + batch.size)
-                if self.strict and batch.rejected:
-                    raise AnswerError(_listed(batch.rejected, f"{done:,} rows before them are processed, and nothing of these was sent"))
+        total, ready = self.check(resumed) if self.strict and self.source.repeatable else (self.source.total, deque[PerturbedBatch]())
+        with _progress_bar(total, resumed, progress) as advance, BackgroundThread() as sender:
+            for batch in self.batches(ready, resumed, total):
+                self.refuse_batch(batch, totals.rows)
                 sender.wait()
                 self.keep(batch, job)
-                sender.start(partial(self.send, batch, job, done))
+                sender.start(partial(self.send, batch, job, totals.rows))
                 if self.account:  # persons are charged for rows only after earlier rows have arrived
                     sender.wait()
-                accepted += sum(submission.count for submission, _ in batch.submissions)
-                submissions += len(batch.submissions)
-                code = batch.submissions[0][1] if batch.submissions and self.public.invitation else code
-                rejected += batch.rejected
-                done += batch.size
+                totals.add(batch)
                 advance(batch.size)
             sender.wait()
         if self.account:
             self.account.settle()
-        if job and (waiting := self.delivery.outbox.waiting(self.delivery.url, job)):
+        if job:
+            self.refuse_unfinished(job)
+        return self.report(totals, resumed)
+
+    def report(self, totals: _Totals, resumed: int) -> SubmissionReport:
+        """Returns the report of a job, which resumed after so many rows."""
+        earlier = self.row_keys.sent_before if self.row_keys else 0
+        return SubmissionReport(
+            self.survey.id,
+            self.survey.digest,
+            totals.accepted + earlier,
+            totals.submissions,
+            resumed + earlier,
+            tuple(totals.rejected),
+            totals.code if self.public.invitation else None,
+            self.pinned,
+        )
+
+    def refuse_batch(self, batch: PerturbedBatch, done: int) -> None:
+        """Refuses rows after the one of an invitation, and invalid rows. Raises AnswerError."""
+        self.refuse_more_than_invited(done + batch.size)
+        if self.strict and batch.rejected:
+            raise AnswerError(_listed(batch.rejected, f"{done:,} rows before them are processed, and nothing of these was sent"))
+
+    def refuse_unfinished(self, job: Job) -> None:
+        """Raises DeliveryError if another process is sending submissions of the job."""
+        if waiting := self.delivery.outbox.waiting(self.delivery.url, job):
             are = "is" if waiting == 1 else "are"
             raise DeliveryError(
                 f"{counted(waiting, 'submission')} of this job {are} being sent by another process; run the same command again"
             )
-        earlier = self.row_keys.sent_before if self.row_keys else 0
-        rows = (accepted + earlier, submissions, resumed + earlier)
-        return SubmissionReport(self.survey.id, self.survey.digest, *rows, tuple(rejected), code, self.pinned)
 
     def batches(self, ready: deque[PerturbedBatch], done: int, total: int | None) -> Iterator[PerturbedBatch]:
         """Yields batches perturbed while they were checked; then reads and perturbs the remaining rows as needed."""

@@ -61,7 +61,7 @@ def test_a_cap_and_a_ledger_with_a_column_of_persons_hold(submit, server, answer
     answers.write_text(TABLE)
     result = submit("--person-column", "who", "--person-cap", "0.1", "--ledger", tmp_path / "ledger.sqlite", answers)
     assert (result.exit_code, server.posts) == (1, [])
-    assert "above person_cap" in result.stderr
+    assert "exceed person_cap" in result.stderr
 
 
 # --- the list of the rows left out -----------------------------------------------------------------------------------

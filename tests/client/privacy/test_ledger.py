@@ -183,7 +183,7 @@ def test_a_file_that_is_no_ledger_is_told_before_anything_is_sent(server, path, 
 def test_a_person_above_the_cap_is_refused_and_nothing_is_sent(server, client, path):
     for _ in range(2):
         client.submit("study", ANSWERS, person="CANARY")
-    with pytest.raises(RefusedError, match=r"above person_cap, 4\.394") as caught:
+    with pytest.raises(RefusedError, match=r"exceed person_cap, 4\.394") as caught:
         client.submit("study", ANSWERS, person=" CANARY ")
     assert "CANARY" not in str(caught.value)
     assert len(server.posts) == 2
@@ -303,8 +303,7 @@ def test_one_row_above_the_cap_stops_all_of_them_by_its_number(server, client, p
     with pytest.raises(RefusedError) as caught:
         client.submit_many("study", rows, person_column="who", batch=2)
     assert (
-        str(caught.value)
-        == "row 6: with this survey these persons' total epsilon would exceed person_cap, 4.39444915467; nothing was sent"
+        str(caught.value) == "row 6: with this survey these persons' total epsilon would exceed person_cap, 4.39444915467; nothing was sent"
     )
     assert server.posts == []
     assert spent(path, "a").submissions == spent(path, "CANARY").submissions == 0

@@ -106,7 +106,7 @@ def test_a_session_refuses_what_the_client_refuses(client, server, tmp_path, out
             verb(ANSWERS, person="4711")
     with SurveyClient(server.url, outbox=outbox, ledger=tmp_path / "ledger", person_cap="ln 9") as other:
         other.survey("study").perturb(ANSWERS, person="4711")
-        with pytest.raises(RefusedError, match="above person_cap"):
+        with pytest.raises(RefusedError, match="exceed person_cap"):
             other.survey("study").perturb(ANSWERS, person="4711")
     assert server.posts == []
 
