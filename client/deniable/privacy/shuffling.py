@@ -64,7 +64,7 @@ def shuffling_bound(epsilon0: float, n: int, delta: float = 1e-6) -> float:
 
 
 _MOST = 10_000
-"""People for whom the coins' own decomposition is computed. More people hide each person better: their reports only add noise."""
+"""The most people that the coins' own decomposition is computed for. More people hide each person better: their reports only add noise."""
 
 
 @lru_cache(maxsize=256)  # a survey has few kinds of coins
