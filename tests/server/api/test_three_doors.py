@@ -258,7 +258,7 @@ def test_groups_are_a_public_column_of_a_model_or_its_clusters(site: Site) -> No
     assert [row["coef"] for row in told["coefficient"]] == pytest.approx(own.params.tolist(), rel=1e-9)
     clustered = site.by_command(["regress", "smokes ~ party", "--clusters"], "--table")
     assert "clusters errors, t with 1 degrees of freedom" in clustered
-    assert "--group is of one group" in site.by_command(["regress", "smokes ~ party", "--by-group", "--group", "North"], status=2)
+    assert "--group selects one group" in site.by_command(["regress", "smokes ~ party", "--by-group", "--group", "North"], status=2)
 
 
 DESCRIBED = ("group", "by_hand", "n_by_hand", "n_organisation", "may_wait")
