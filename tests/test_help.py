@@ -38,8 +38,8 @@ COMMANDS = dict([*commands(client, "deniable"), *commands(server, "deniable-serv
 
 
 def listed(command: click.Command) -> list[str]:
-    """How the help of a command lists the commands below it, at 80 characters."""
-    told = CliRunner().invoke(command, ["--help"], terminal_width=80).output
+    """How the help of a command lists the commands below it, in a terminal of 80 columns."""
+    told = CliRunner().invoke(command, ["--help"], env={"COLUMNS": "80"}).output
     return told.split("\nCommands:\n")[1].splitlines() if "\nCommands:\n" in told else []
 
 
@@ -53,7 +53,7 @@ def badly_told(command: click.Command) -> list[str]:
 
 def test_every_command_there_is_can_be_called() -> None:
     sources = [path.read_text(encoding="utf-8") for path in CLI.glob("*.py")]
-    names = {name for source in sources for name in re.findall(r'^@click.command\("([^"]+)"\)', source, re.M)}
+    names = {name for source in sources for name in re.findall(r'^@(?:live_)?command\(\s*"([^"]+)"', source, re.M)}
     assert names == {command.name for name, command in COMMANDS.items() if name.startswith("deniable ")}
 
 
@@ -67,6 +67,14 @@ def test_a_list_of_commands_says_each_in_a_line_and_cuts_none_off(name: str) -> 
     lines = listed(COMMANDS[name])
     assert [line for line in lines if not re.fullmatch(r"  [a-z-]+ +\S.*[^.]\.", line)] == []
     assert len(lines) == sum(other.startswith(f"{name} ") and " " not in other[len(name) + 1 :] for other in COMMANDS)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name.startswith("deniable ")])
+def test_examples_keep_their_lines_and_fit_80_columns(name: str) -> None:
+    text = CliRunner().invoke(client, [name.removeprefix("deniable "), "--help"], env={"COLUMNS": "80"}).output
+    lines = text.partition("\n  Example")[2].partition("\n\n")[0].splitlines()[1:]
+    assert any(name in line for line in lines)
+    assert [line for line in lines if not line.startswith("    ") or len(line) > 80] == []
 
 
 def test_an_option_without_words_and_a_line_that_is_cut_off_are_noticed() -> None:

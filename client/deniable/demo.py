@@ -1,4 +1,4 @@
-"""Demo: the main job from end to end on real answers, as `make demo` and `deniable-server demo` run it.
+"""Demo: a survey from publishing to estimates, with real answers; `make demo` and `deniable-server demo` run it.
 
 Starts a server with a new database, publishes a survey, sends 944 real respondents' answers through the client, each randomized before
 it leaves, then prints truth and estimate side by side and shows the results page.
@@ -53,12 +53,12 @@ def main(folder: Path) -> None:
 
 
 def one_line(error: Exception) -> str:
-    """Returns the message of an error, or its kind where it has none, without line breaks."""
+    """Returns the message of an error without line breaks, or its kind if the message is empty."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def run(folder: Path) -> None:
-    """Does the main job. Raises DemoError, and what the client, the network and the system raise."""
+    """Runs a survey from publishing to estimates. Raises DemoError, and errors of the client, the network and the system."""
     empty(folder)
     database = folder / "deniable.db"
     password, port = secrets.token_urlsafe(9), free_port()
@@ -73,10 +73,10 @@ def run(folder: Path) -> None:
 
 
 def empty(folder: Path) -> None:
-    """Makes the folder anew. Raises DemoError if it has files that no demo made."""
+    """Clears the folder, or creates it. Raises DemoError if it has other files than a demo's."""
     if folder.exists():
         if not (folder / MARK).is_file() and (not folder.is_dir() or any(folder.iterdir())):
-            raise DemoError(f"the folder {folder} must be new or an earlier demo's; name another one")
+            raise DemoError(f"the folder {folder} must be new or an earlier demo's; choose another folder")
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
     (folder / MARK).touch()
@@ -128,7 +128,7 @@ def wait_for(url: str, server: subprocess.Popen[bytes], seconds: float = PATIENC
 
 
 def collect(url: str, rows: Rows, database: Path, password: str) -> Results:
-    """Sends every respondent's answers in a submission of their own, as from a device of their own; returns the estimates."""
+    """Sends each respondent's answers as a submission of its own, as from the respondent's device; returns the estimates."""
     outbox = database.with_name("outbox.db")
     with SurveyClient(url, max_epsilon=3.3, outbox=outbox, auth=(USER, password), timeout=PATIENCE) as client:
         print(f"\nSending {len(rows)} respondents, one by one ...", flush=True)
@@ -164,14 +164,14 @@ def show_page(url: str, folder: Path, password: str) -> None:
             input("Press Enter to stop the server. ")
         return
     with httpx.Client(base_url=url, follow_redirects=True, timeout=PATIENCE) as browser:
-        _, found, rest = browser.get("/login").raise_for_status().text.partition('name="csrf_token"')
-        if not found:
+        _, separator, rest = browser.get("/login").raise_for_status().text.partition('name="csrf_token"')
+        if not separator:
             raise DemoError("the login page has no form")
         token = rest.split('value="')[1].split('"')[0]
         browser.post("/login", data={"user": USER, "password": password, "csrf_token": token}).raise_for_status()
         copy = folder / "results.html"
         copy.write_text(browser.get(page).raise_for_status().text, encoding="utf-8")
-    print(f"Nobody watches this terminal, so a copy of the results page is in {copy}.")
+    print(f"A copy of the results page is in {copy}, since no one can press Enter here.")
 
 
 if __name__ == "__main__":

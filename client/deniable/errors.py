@@ -38,7 +38,7 @@ def _remade(kind: type[DeniableError], args: tuple[Any, ...]) -> DeniableError:
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake in a survey file: its place, and the rule that it breaks."""
+    """A mistake in a survey file: its position, and the rule that it breaks."""
 
     where: str
     message: str
@@ -108,7 +108,7 @@ class ModelError(EstimateError):
         why: The cause; empty if `what` says it.
         ways: Alternatives to try, each a clause.
         statistics: The same in the terms of statistics.
-        concerned: Affected variables, each with its affected categories; no categories where no single one is affected.
+        concerned: Affected variables, each with its affected categories; without categories if no single one is affected.
         terms: The affected coefficients.
     """
 
@@ -128,13 +128,13 @@ class ModelError(EstimateError):
 
 
 class UnknownNameError(EstimateError, KeyError):
-    """There is no question, option or figure of that name. The message lists some valid names, and the one most like it."""
+    """There is no question, option or figure of that name. The message lists some valid names, and suggests the most similar one."""
 
     __str__ = Exception.__str__  # KeyError's own quotes the message
 
     @classmethod
     def of(cls, what: str, name: Any, valid: Iterable[str]) -> Self:
-        """Returns the error for a name that is not among the known ones.
+        """Returns the error for an unknown name.
 
         Args:
             what: The rule for the name, at the beginning of the message.

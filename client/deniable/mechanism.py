@@ -1,4 +1,4 @@
-"""Randomized response: a question's channel, which reports its coins make of a category, and how often. No coin is tossed here.
+"""Randomized response: a question's channel, the probabilities of each report of a category. No coin is tossed here.
 
 Unordered categories use subset selection: M. Ye and A. Barg, "Optimal schemes for discrete distribution estimation under locally
 differential privacy", IEEE Trans. Inf. Theory 64 (2018), section III. Levels of a number use a window: the report of an answer is one of
@@ -57,17 +57,17 @@ class Channel:
 
     @property
     def published(self) -> dict[str, int]:
-        """Its part of a definition, beside the survey file's."""
+        """The keys that a definition adds to the survey file's question."""
         return {"k": self.k, "d": self.d, "keep_threshold": self.keep_threshold}
 
     @property
     def inside(self) -> int:
-        """Number by which theta is divided: a report that the coin keeps has chance theta / inside times a common factor .."""
+        """Divisor of theta: a report with the respondent's own category has chance theta / inside, times a common factor."""
         return self.d
 
     @property
     def outside(self) -> int:
-        """.. and each other report has chance (1 - theta) / outside times that factor."""
+        """Divisor of 1 - theta: each other report has chance (1 - theta) / outside, times the same factor."""
         return self.k - self.d
 
     @property
@@ -117,6 +117,7 @@ class Window(Channel):
 
     @property
     def outputs(self) -> int:
+        """Number of bits of a report; one of them is set."""
         return self.levels + self.width - 1 + self.apart
 
     @property
@@ -126,14 +127,17 @@ class Window(Channel):
 
     @property
     def published(self) -> dict[str, int]:
+        """The keys that a definition adds to the survey file's question."""
         return {"k": self.k, "outputs": self.outputs, "keep_threshold": self.keep_threshold}
 
     @property
     def inside(self) -> int:
+        """Divisor of theta: the number of places in a window."""
         return self.width
 
     @property
     def outside(self) -> int:
+        """Divisor of 1 - theta: the number of places outside a window."""
         return self.places - self.width
 
     def first_place(self, category: int) -> int:
@@ -142,6 +146,7 @@ class Window(Channel):
 
     @cached_property
     def phi(self) -> Fraction:
+        """P(the report is in a window) for a respondent whose window shares no output with it, exactly."""
         return self.width * (1 - self.theta) / self.outside
 
     @cached_property

@@ -29,15 +29,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Shares = Mapping[str, float] | Sequence[float] | NDArray[np.float64]
-"""The true shares of a question's options: by option (those left out are 0), or all of them in order. They add to 1."""
+"""The true shares of a question's options: by option (missing ones are 0), or all of them in order. They add to 1."""
 
 _YES, _NO, _NO_ANSWER = 0, 1, 2  # the places of a multiple choice's categories
-_CLOSE = 1e-6  # how far sums of shares may be from their bounds, by rounding
+_CLOSE = 1e-6  # tolerance of sums of shares, for rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """A survey that n made-up people answered. reports: what a server would have, n records. answers: what it would not."""
+    """A survey answered by n simulated people.
+
+    Attributes:
+        survey: The survey.
+        n: The number of people.
+        reports: The records that a server would have.
+        answers: The true answers, which a server would not have.
+    """
 
     survey: Survey
     n: int
@@ -56,16 +63,16 @@ class Simulated:
 
     @cached_property
     def truth(self) -> pd.DataFrame:
-        """The shares among these very people: columns question, option, share; in the order of an estimate's rows, where it has them all.
+        """The shares among these people: columns question, option and share, in the order of an estimate's rows.
 
-        A number between two levels counts in part for each, so that the levels' mean is the numbers' mean. Of a number through a window
-        there is an estimate of that mean, and none of the levels' shares.
+        A number between two levels counts in part for each, so that the levels' mean is the numbers' mean. For a number through a window,
+        only that mean is estimated, and not the levels' shares.
         """
         import pandas as pd
 
         rows = [
             (item.id, option, share)
-            for item, places in zip(self.survey.items, _shown_places(self.survey, self.answers), strict=True)
+            for item, places in zip(self.survey.items, _positions_after_skips(self.survey, self.answers), strict=True)
             for option, share in zip(item.categories, _shares_of(item, places).tolist(), strict=True)
         ]
         return pd.DataFrame(rows, columns=["question", "option", "share"])
@@ -73,39 +80,45 @@ class Simulated:
 
 @sealed
 def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int | None = None) -> Simulated:
-    """Has n made-up people answer a survey; their answers go through the same coins as real ones, from the system's generator.
+    """Simulates n people who answer a survey. Their answers pass the same coins as real ones, from the system's generator.
 
-    truth: the share of each option, bin or level, question by question, which are then independent. Or a DataFrame of answers, a row a
-    person and a column a question, whose rows are drawn with replacement, so that what goes together stays together; without n, each
-    row once.
-    A multiple choice has a column, or shares, for each of its items, such as `drugs[tea]`. What `show_if` hides from a person is sent
-    as no answer.
-    Nobody contradicts themselves where a multiple choice has exclusive options. From shares, it is decided first who leaves the question
-    out (whole: its items have the same share of no answer), then which exclusive option each other person chooses, if any; the rest
-    choose among the other options, independently but for `none`: then they choose one at least. Each share is still one of all n people.
-    Shares that no such people can have are refused, and so is a row of answers that contradicts itself.
-    No seed is taken: coins that can be repeated protect nobody. Raises EstimateError, which quotes no answer.
+    A multiple choice has a column, or shares, for each of its items, such as `drugs[tea]`. A question that `show_if` hides from a person
+    is sent as "no answer". There is no seed: coins that can be repeated protect no one.
+
+    If a multiple choice has exclusive options, no person contradicts themselves. From shares, first the people who skip the question
+    are drawn (its items have the same share of "no answer"), then the exclusive option of each other person, if any. The rest choose among
+    the other options independently, but at least one option if there is a `none`. Each share remains a share of all n people.
+
+    Args:
+        survey: The survey.
+        truth: The share of each option, bin or level, by question; questions are then independent. Or a DataFrame of answers, a row for
+            each person and a column for each question; its rows are drawn with replacement, which keeps associations.
+        n: The number of people. Without n, each row of the DataFrame answers once.
+
+    Raises:
+        EstimateError: An argument is invalid, no people can have these shares, or a row contradicts itself. It quotes no answer.
     """
     if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
         raise EstimateError(f"n must be a whole number of at least 1, got {n if isinstance(n, int | float) else type(n).__name__}")
     ids = [item.id for item in survey.items]
     if missing := [name for name in ids if name not in truth]:
         raise EstimateError(f"truth must have every question of survey {survey.id}; missing: {', '.join(missing)}")
-    people = np.random.default_rng(os_words(4))  # decides who is asked; no coin comes from here
-    answers = _drawn(survey, truth, n, people) if isinstance(truth, Mapping) else _resampled(truth, ids, n, people)
-    stand = _shown_places(survey, answers)
+    people = np.random.default_rng(os_words(4))  # draws people; coins come from os_words
+    answers = _drawn_from_shares(survey, truth, n, people) if isinstance(truth, Mapping) else _resampled(truth, ids, n, people)
+    positions_of_items = _positions_after_skips(survey, answers)
     bits = [
         randomize(item.channel, round_stochastically(item, places, os_words), os_words)
-        for item, places in zip(survey.items, stand, strict=True)
+        for item, places in zip(survey.items, positions_of_items, strict=True)
     ]
     return Simulated(survey, len(answers), pack(survey, bits, draw(survey, len(answers), os_words)), answers)
 
 
-def _drawn(survey: Survey, truth: Mapping[str, Shares], n: int | None, people: np.random.Generator) -> pd.DataFrame:
+def _drawn_from_shares(survey: Survey, truth: Mapping[str, Shares], n: int | None, people: np.random.Generator) -> pd.DataFrame:
+    """Returns the answers of n people with these shares. Raises EstimateError without n."""
     import pandas as pd
 
     if n is None:
-        raise EstimateError("n must be given where truth has shares")
+        raise EstimateError("n is missing: it is required if truth has shares")
     codes = [column for question in survey.questions for column in _codes(question, truth, n, people)]
     columns = {
         item.id: pd.Categorical.from_codes(column, pd.Index(item.categories)) for item, column in zip(survey.items, codes, strict=True)
@@ -126,9 +139,9 @@ def _exclusive_categories(question: Question, shares: NDArray[np.float64], n: in
 
     Args:
         question: A multiple choice that has exclusive options.
-        shares: Those of each item's categories (yes, no, and no answer where it is optional), shape (items, k).
+        shares: The shares of each item's categories (yes, no, and no answer if it is optional), shape (items, k).
         n: How many people.
-        people: Decides who is made up.
+        people: The generator that draws people.
 
     Raises:
         EstimateError: The shares are impossible together.
@@ -145,8 +158,8 @@ def _exclusive_categories(question: Question, shares: NDArray[np.float64], n: in
     _check_together(question, alone, others, left_out)
     codes = np.full((len(shares), n), _NO)
     kind = people.choice(len(alone) + 2, n, p=_normed(np.array([*alone, left_out, free])))
-    for place, row in enumerate(np.flatnonzero(apart)):
-        codes[row, kind == place] = _YES
+    for index, row in enumerate(np.flatnonzero(apart)):
+        codes[row, kind == index] = _YES
     codes[:, kind == len(alone)] = _NO_ANSWER
     choosers = np.flatnonzero(kind == len(alone) + 1)
     if choosers.size:
@@ -156,7 +169,7 @@ def _exclusive_categories(question: Question, shares: NDArray[np.float64], n: in
 
 
 def _check_together(question: Question, alone: NDArray[np.float64], others: NDArray[np.float64], left_out: float) -> None:
-    """Raises EstimateError where no people can have these shares of the exclusive options and of the others."""
+    """Raises EstimateError if no people can have these shares of the exclusive options and of the others."""
     most = alone.sum() + left_out
     if most > 1 + _CLOSE:
         raise EstimateError(f"the shares of the exclusive options of {question.id}, with no answer, must add to at most 1, got {most:.6g}")
@@ -215,7 +228,7 @@ def _checked(item: Question, shares: Shares) -> NDArray[np.float64]:
         shares = [shares.get(option, 0.0) for option in item.categories]
     try:
         values = np.asarray(shares, dtype=np.float64)
-    except (TypeError, ValueError):  # whose message quotes what is no number
+    except (TypeError, ValueError):  # numpy's message would quote an answer
         values = np.empty(0)
     if values.shape != (item.k,) or not (values >= 0).all() or abs(values.sum() - 1) > 1e-6:
         raise EstimateError(f"the shares of {item.id} must be {item.k} numbers of at least 0 that add to 1; these are not")
@@ -223,27 +236,27 @@ def _checked(item: Question, shares: Shares) -> NDArray[np.float64]:
 
 
 def _places(item: Question, column: pd.Series[Any]) -> NDArray[np.float64]:
-    """Where each answer stands among the categories, each different answer looked up once."""
-    if hasattr(column, "cat") and tuple(column.cat.categories) == item.categories:  # drawn from shares: a bin's name is no answer
-        codes, known = column.cat.codes.to_numpy(), np.append(np.arange(item.k, dtype=np.float64), positions(item, [None]))
+    """Returns each answer's position among the categories; each distinct answer is looked up once."""
+    if hasattr(column, "cat") and tuple(column.cat.categories) == item.categories:  # drawn from shares: the name of a bin is not an answer
+        codes, lookup = column.cat.codes.to_numpy(), np.append(np.arange(item.k, dtype=np.float64), positions(item, [None]))
     else:
         codes, distinct = column.factorize()
-        known = positions(item, [*distinct.tolist(), None])
-    found = known[codes]  # a code of -1 means that there is no answer
-    if (wrong := np.flatnonzero(found < 0)).size:
+        lookup = positions(item, [*distinct.tolist(), None])
+    places = lookup[codes]  # a code of -1 means no answer
+    if (wrong := np.flatnonzero(places < 0)).size:
         raise EstimateError(f"truth, row {wrong[0] + 1}, {item.id}: the answer must be {allowed(item)}")
-    return np.asarray(found)
+    return np.asarray(places)
 
 
-def _shown_places(survey: Survey, answers: pd.DataFrame) -> list[NDArray[np.float64]]:
-    """Where everybody's answers stand, item by item; "no answer" for what the device hides."""
-    found = np.stack([_places(item, answers[item.id]) for item in survey.items])
-    lower = np.floor(found).astype(np.int64)
+def _positions_after_skips(survey: Survey, answers: pd.DataFrame) -> list[NDArray[np.float64]]:
+    """Returns the positions of all answers, by item; "no answer" for questions that skip logic hides."""
+    places = np.stack([_places(item, answers[item.id]) for item in survey.items])
+    lower = np.floor(places).astype(np.int64)
     for name, rule, wrong in contradictions(survey, lower):
         if wrong.any():
             raise EstimateError(f"truth, row {np.flatnonzero(wrong)[0] + 1}, {name}: the answer must be {rule}")
-    shown = apply_skip_logic(survey, lower)
-    return list(np.where(shown == lower, found, shown))
+    visible = apply_skip_logic(survey, lower)
+    return list(np.where(visible == lower, places, visible))
 
 
 def _shares_of(item: Question, places: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -114,7 +114,7 @@ BASE64 = re.compile(r"[\w-]{80,}|\bid: ?[\w-]{22}\b|\bat 0x[0-9a-f]+")
 """Perturbed records, their ids, and addresses in memory, in which three digits or letters may stand by chance."""
 SECRET = tuple(str(path) for path in Path(PACKAGE, "device").glob("*.py") if path.stem not in ("sealed", "entropy"))
 """What handles answers, but for these, which begin to, name a row or a file, and are given none."""
-GIVEN_NONE = ("perturb_many", "check_many", "_each", "__init__", "__str__", "__post_init__", "kind", "known_by")
+GIVEN_NONE = ("perturb_many", "check_many", "_each", "__init__", "__str__", "__post_init__", "kind", "normal_form")
 
 
 # --- searching ------------------------------------------------------------------------------------------------------------

@@ -66,16 +66,15 @@ def test_check_speaks_of_people_of_100_the_least_protected_question_first(run, s
     assert result.exit_code == 0
     assert result.stdout == (
         "anes1996: An election study\n\n"
-        "What the coins hide least is vote: Whom did you vote for?\n"
-        "Of 100 people who give an answer, 95 have it in their record; of 100 who give another, 5 have that one there.\n"
-        "Whoever can only guess 50:50 whether something about a respondent is true can become, by seeing the whole record,\n"
-        "99% sure of it at most, and 96% by one answer alone.\n\n"
+        "Least protected question: vote, “Whom did you vote for?”\n"
+        "Of 100 people who give an answer, 95 have it in their record; of 100 who give another answer, 5 have it there too.\n"
+        "Someone who starts at 50:50 about a respondent can become at most 99% sure from the whole record, or 96% from one answer.\n\n"
         "question  type     part  recorded, if given  recorded, if not\n"
         "vote      choice  75.0%           95 of 100          5 of 100\n"
         "tvnews    yes_no  25.0%           73 of 100         27 of 100\n\n"
         "epsilon  4.0000 for a whole record\n"
         f"digest   {Survey.from_file(survey_file).digest}\n"
-        f"words    {six_words(Survey.from_file(survey_file).digest)}, at the foot of the survey's first page: to compare\n"
+        f"words    {six_words(Survey.from_file(survey_file).digest)} (compare with the foot of the survey's first page)\n"
         "access   open\n"
         "layout   list\n"
         "batch    10\n"
@@ -98,12 +97,12 @@ def test_check_shows_thresholds_and_all_digits_only_where_they_are_asked_for(run
 def test_check_says_what_a_sample_and_a_single_question_say(run, survey_file):
     survey_file.write_text(FILE.replace("questions:", "ask: 1\nquestions:"))
     found = run("check", str(survey_file)).stdout
-    assert "ask      1 of 2 blocks; the parts are of the most that one record can hold" in found
+    assert "ask      1 of 2 blocks; each part is of the largest epsilon that a record can have" in found
     assert found.count("100.0%") == 2
     survey_file.write_text("\n".join(FILE.splitlines()[:-1]))
     found = run("check", str(survey_file)).stdout
     assert "\n\nvote: Whom did you vote for?\nOf 100 people" in found
-    assert "one answer alone" not in found
+    assert "from one answer" not in found
 
 
 def test_check_as_json_says_the_same(run, survey_file):
@@ -129,7 +128,7 @@ def test_check_as_json_says_the_same(run, survey_file):
 def test_the_bound_is_the_one_of_the_pages_and_of_plans(run, survey_file, epsilon):
     survey_file.write_text(FILE.replace("ln 9", f"{epsilon}\naccept_high_epsilon: true"))
     bound = posterior_bound(Survey.from_file(survey_file).odds)
-    assert f"{bound}% sure of it at most" in run("check", str(survey_file)).stdout
+    assert f"at most {bound}% sure from the whole record" in run("check", str(survey_file)).stdout
     assert json.loads(run("check", "--json", str(survey_file)).stdout)["belief_at_most"] == float(bound / 100)
     assert f"can be {bound}% sure at most" in run("plan", str(survey_file), "--n", "100").stdout
     assert json.loads(run("plan", str(survey_file), "--n", "100", "--json").stdout)["belief"] == float(bound / 100)
@@ -252,7 +251,7 @@ def test_submit_by_invitation_shows_the_code_with_which_withdraw_erases_it(run, 
     result = run("withdraw", f"{server.url}/s/invited", withdrawal.lower())
     assert (result.exit_code, server.counted) == (0, 0)
     again = run("withdraw", server.url, "--survey", "invited", withdrawal)
-    assert again.stdout == result.stdout == "If a submission was kept under this code, it is erased now and taken out of the counts.\n"
+    assert again.stdout == result.stdout == "If a submission had this code, it is now erased and no longer counted.\n"
 
 
 def test_submit_takes_the_invitation_of_a_personal_link(run, server, answers, invited):
@@ -384,11 +383,11 @@ def test_what_cannot_be_delivered_is_exit_code_3_and_resend_sends_it(run, server
     server.faults.extend([fault(status=503)] * 14)
     result = run("submit", f"{server.url}/s/study", str(answers))
     assert result.exit_code == 3
-    assert "the same command again goes on from there" in result.stderr
+    assert "run the same command again to resume" in result.stderr
     assert run("resend").exit_code == 3
     result = run("resend")
-    assert (result.exit_code, result.stdout) == (0, f"{server.url}: 1 submission delivered, 0 turned down by the server.\n")
-    assert run("resend").stdout == "Nothing waits.\n"
+    assert (result.exit_code, result.stdout) == (0, f"{server.url}: 1 submission delivered, 0 rejected by the server.\n")
+    assert run("resend").stdout == "Nothing is waiting.\n"
     assert run("submit", f"{server.url}/s/study", str(answers)).stdout.startswith("10 respondents accepted in 1 submission")
     assert server.counted == 10
 
@@ -439,7 +438,7 @@ def test_results_come_as_table_csv_or_json(run, server, study, monkeypatch):
 
 
 def test_every_command_explains_itself_with_an_example(run):
-    for name in cli.main.commands:
+    for name in cli.MODULES:
         text = run(name, "--help").stdout
         assert "Example" in text
         assert f"deniable {name}" in text
@@ -451,7 +450,7 @@ def test_python_m_deniable_is_the_same_command(survey_file):
     result = subprocess.run(
         [sys.executable, "-m", "deniable", "check", survey_file], capture_output=True, text=True, timeout=60, check=True
     )
-    assert "What the coins hide least is" in result.stdout
+    assert "Least protected question: vote" in result.stdout
 
 
 # --- no true answer, anywhere ----------------------------------------------------------------------------------------

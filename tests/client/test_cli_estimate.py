@@ -90,9 +90,9 @@ def test_standard_input_is_read(run: Run) -> None:
     ("words", "code", "message"),
     [
         ([*ANSWER], 2, "--design is missing (or --q0 and --q1"),
-        ([*ANSWER, "--q0", "q0"], 2, "--design by-row is described by --q0 and --q1; missing: --q1"),
-        ([*ANSWER, "--design", "warner"], 2, "--design warner is described by --p; missing: --p"),
-        ([*ANSWER, "--design", "warner", "--p", "0.7", "--prevalence", "0.1"], 2, "not its own: --prevalence"),
+        ([*ANSWER, "--q0", "q0"], 2, "--design by-row needs --q0 and --q1; missing: --q1"),
+        ([*ANSWER, "--design", "warner"], 2, "--design warner needs --p; missing: --p"),
+        ([*ANSWER, "--design", "warner", "--p", "0.7", "--prevalence", "0.1"], 2, "not for this design: --prevalence"),
         ([*ANSWER, "--design", "warner", "--p", "much"], 2, "must be a number such as 0.25 or 1/6, got 'much'"),
         ([*ANSWER, "--design", "forced-categories", "--categories", "a,b", "--forced", "1/8,x"], 2, "such as 0.25 or 1/6, got 'x'"),
         (["--design", "warner", "--p", "0.7", "data.csv"], 2, "--column"),

@@ -12,7 +12,7 @@ from deniable.cli import main
 
 ROWS = [("yes", "Red", "4711"), ("no", "1", "4712"), ("no", "Blue", "4713")]
 TABLE = "smokes;party;staff\n" + "".join(f"{';'.join(row)}\n" for row in ROWS)
-NOTE = "A copy, or the same file under another name, would be sent again in full"
+NOTE = "Note: progress is saved by the file's path"
 
 
 def test_a_file_is_read_as_it_is_or_as_it_is_told_to_be(server, submit, tmp_path):
@@ -46,7 +46,7 @@ def test_a_file_is_read_as_it_is_or_as_it_is_told_to_be(server, submit, tmp_path
         (["--delimiter", ";;"], "delimiter must be one character, got ';;'"),
         (["--encoding", "klingon"], "encoding must be one that Python knows"),
         (["--sheet", "x"], "sheet must be left out for a csv file"),
-        (["--row-key", "staff", "--job", "x"], "--row-key goes with neither --job nor --invitation"),
+        (["--row-key", "staff", "--job", "x"], "--row-key must not be combined with --job or --invitation"),
     ],
 )
 def test_a_wrong_option_is_wrong_usage(submit, tmp_path, server, words, told):
@@ -74,7 +74,7 @@ def test_the_first_run_says_what_a_copy_does_and_with_row_keys_a_copy_counts_onc
     assert server.counted == 6
     server.accepted.clear()
     (tmp_path / "outbox.sqlite").unlink()
-    for name, told in {"b.csv": "3 respondents accepted in 1 submission", "c.csv": "3 rows were dealt with by earlier runs."}.items():
+    for name, told in {"b.csv": "3 respondents accepted in 1 submission", "c.csv": "3 rows were processed by earlier runs."}.items():
         result = submit(shutil.copy(path, tmp_path / name), "--row-key", "staff")
         assert told in result.stdout
         assert NOTE not in result.stderr

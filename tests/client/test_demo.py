@@ -71,7 +71,9 @@ def test_a_login_that_fails_shows_no_traceback(monkeypatch: pytest.MonkeyPatch, 
 
 def test_a_folder_that_no_demo_made_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "deniable.db").write_text("a study's records")
-    with pytest.raises(SystemExit, match=r"^Error: the demo stopped: the folder .* must be new or an earlier demo's; name another one$"):
+    with pytest.raises(
+        SystemExit, match=r"^Error: the demo stopped: the folder .* must be new or an earlier demo's; choose another folder$"
+    ):
         demo.main(tmp_path)
     assert (tmp_path / "deniable.db").read_text() == "a study's records"
 

@@ -87,7 +87,8 @@ def test_a_cluster_says_which_extra_it_needs():
 
 @pytest.mark.slow
 def test_an_account_of_privacy_needs_an_extra_for_shuffled_reports_only():
-    done = python("from deniable import privacy", "print(privacy.waves([1, 1]))", "privacy.shuffled(1, 1000)", without="scipy")
+    sums = "print(privacy.sequential_composition([1, 1]))"
+    done = python("from deniable import privacy", sums, "privacy.shuffling_bound(1, 1000)", without="scipy")
     assert done.stdout == "2.0\n"
     assert done.stderr.splitlines()[-1].endswith("deniable.privacy.shuffling needs the extra estimate: pip install 'scipy>=1.13'")
 

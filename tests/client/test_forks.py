@@ -112,7 +112,7 @@ def test_what_a_worker_keeps_outlives_its_parent(outbox):
 
 def test_the_control_a_file_that_is_open_while_forking_loses_it(outbox, monkeypatch):
     """SQLite's locks are its parent's alone, which removes the log that the worker still writes to."""
-    monkeypatch.setattr(PrivateDatabase, "let_go", lambda file: file._mutex.acquire())
+    monkeypatch.setattr(PrivateDatabase, "suspend", lambda file: file._mutex.acquire())
     assert kept_by_a_worker_whose_parent_ends_first(outbox) < 2
 
 

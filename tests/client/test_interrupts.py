@@ -163,7 +163,7 @@ def test_an_interrupt_while_another_process_writes_leaves_the_file_to_everybody(
 def test_the_control_a_transaction_that_begins_unwatched_keeps_it(tmp_path, monkeypatch):
     @contextmanager
     def unwatched(file: PrivateDatabase) -> Iterator[sqlite3.Connection]:
-        with file.alone():
+        with file.locked():
             file._db.execute("BEGIN IMMEDIATE")
             yield file._db
             file._db.execute("COMMIT")

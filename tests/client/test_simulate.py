@@ -145,7 +145,7 @@ def test_what_is_hidden_from_a_person_is_sent_as_no_answer() -> None:
         ({"mood": [0.5, 0.5]}, 10, "4 numbers"),
         ({"mood": [1.5, -0.5, 0, 0]}, 10, "at least 0"),
         ({"mood": [float("nan"), 0, 0, 1]}, 10, "at least 0"),
-        ({}, None, "n must be given"),
+        ({}, None, "n is missing"),
         ({}, 0, "n must be a whole number"),
         ({}, True, "n must be a whole number"),
         ({}, {"smokes": "yes"}, "1, got dict$"),

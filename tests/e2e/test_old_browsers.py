@@ -15,7 +15,7 @@ from tests.kit.pages.ages import NEWER, without
 from tests.kit.patience import patient
 
 from deniable.survey import Survey
-from deniable.verify.page_bundle import joined, read_modules
+from deniable.verify.page_bundle import join_modules, read_modules
 from deniable_server.paths import BROWSER
 
 pytestmark = pytest.mark.browser
@@ -168,7 +168,7 @@ def place_of(page: Any) -> tuple[str, str]:
     """The kind of the fault that the page tells, and the module to which the line belongs that it names."""
     found = re.search(r"(\w+), respond\.mjs:(\d+):\d+", page.text())
     assert found
-    above = "\n".join(joined(read_modules()).splitlines()[: int(found[2])])
+    above = "\n".join(join_modules(read_modules()).splitlines()[: int(found[2])])
     return found[1], re.findall(r"^// ([\w/.]+\.mjs)$", above, re.MULTILINE)[-1]
 
 

@@ -1,6 +1,6 @@
-"""`deniable`: check a survey file, send answers, take them back, read results.
+"""Command line `deniable`: check a survey file, send and withdraw answers, read results.
 
-Exit codes: 0 done; 1 a problem was found, or somebody said no; 2 wrong usage; 3 not delivered, the outbox keeps it.
+Exit codes: 0 done; 1 a problem, or the server refused; 2 wrong usage; 3 not delivered, kept in the outbox.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from deniable.cli.command import verbatim_examples
 from deniable.errors import DeliveryError, DeniableError
 
 MODULES = {
@@ -19,11 +20,20 @@ MODULES = {
     "import": "import_",
     "schema": "check",
 }
-"""The module of each command, which is loaded when the command is called: some bring an HTTP library, others pages to check."""
+"""The module of each command. It is imported when the command is called, since some import an HTTP library."""
+
+_HELP = """Run surveys whose server cannot learn an answer: answers are randomized on this machine before they leave it.
+
+Exit codes:
+  0  done
+  1  a problem was found, or the server refused
+  2  wrong usage
+  3  not delivered; the answers are kept in the outbox (see `deniable resend`)
+"""
 
 
 class _Commands(click.Group):
-    """Loads a command when it is called, and turns the errors that are meant into one message and an exit code."""
+    """A group that imports a command when it is called, and prints expected errors as one message."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(MODULES)
@@ -45,12 +55,11 @@ class _Commands(click.Group):
             ctx.exit(1)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Commands,
+    help=verbatim_examples(_HELP),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="deniable", prog_name="deniable")
 def main() -> None:
-    """Surveys whose server cannot learn an answer: every answer is randomized on this machine before it leaves.
-
-    \b
-    Exit codes: 0 done; 1 a problem was found, or the server said no; 2 wrong usage;
-    3 not delivered, and kept in the outbox (see `deniable resend`).
-    """
+    """Runs the command that the arguments name."""

@@ -1,4 +1,4 @@
-"""`deniable check` and `deniable schema`: is a survey file right, and what do its coins give away?"""
+"""Validation of survey files, and their odds in numbers of people: the commands `check` and `schema`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from deniable.cli.command import command
 from deniable.errors import SurveyError
 from deniable.privacy.posterior import NaturalFrequencies, least_protected, odds_in_words, people, posterior_bound
 from deniable.survey import Survey
@@ -23,33 +24,32 @@ from deniable.survey.undeclared import undeclared
 from deniable.wire.six_words import six_words
 
 
-@click.command("check")
+@command("check")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--n",
     "respondents",
     type=click.IntRange(1),
     metavar="N",
-    help="How many people will answer: warns of groups that are too small for it.",
+    help="The number of people who will answer; warns of groups that are too small for it.",
 )
-@click.option("--exact", is_flag=True, help="Show the coins' thresholds, and epsilon to the last digit.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, which always has all of it.")
+@click.option("--exact", is_flag=True, help="Print the coins' thresholds, and every digit of epsilon.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, always with every detail.")
 def check_command(file: Path, respondents: int | None, exact: bool, as_json: bool) -> None:
-    """Check a survey file, and show how well it protects respondents.
+    """Check a survey file, and show how well it protects people.
 
-    FILE is YAML or JSON. All mistakes are listed together, with their lines, and the exit code is 1.
+    FILE is YAML or JSON. If it breaks rules, lists all mistakes with their lines; the exit code is 1.
 
-    Texts that one of the survey's languages lacks are notes: respondents read them in the survey's own. Questions that nobody is
-    ever shown, options that look exclusive and are not declared, labels of groups that look like persons, and more groups than a
-    tenth of N, are warnings.
+    Otherwise prints a table of the questions: each question's part of the survey's epsilon, and its odds. The odds are two numbers of
+    people: how many of 100 who give an answer have it in their record, and how many of 100 who give another answer have it there too.
 
-    For each question: its part of the survey's epsilon, and its odds: how many of 100 people who give an answer have it in
-    their record, and how many of 100 who give another one do.
+    Notes name texts that a language lacks; respondents read them in the survey's own language. Warnings name questions that are never
+    shown, options that look exclusive but are not declared so, labels of groups that look like persons, and more groups than a tenth
+    of N.
 
-    With --exact instead: k, the number of things that a report can name; d, how many of them it names; keep_threshold: the respondent's
-    own answer is recorded if, and only if, a random 32-bit number is below it; and the exact epsilon that these integers give.
+    With --exact, the table has instead: k, the number of values that a report can name; d, how many of them it names; keep_threshold: the
+    record keeps the respondent's own answer exactly if a random 32-bit number is below it; and the exact epsilon of these integers.
 
-    \b
     Examples:
       deniable check survey.yaml
       deniable check survey.yaml --exact
@@ -57,12 +57,7 @@ def check_command(file: Path, respondents: int | None, exact: bool, as_json: boo
     try:
         survey = Survey.from_file(file)
     except SurveyError as error:
-        if as_json:
-            click.echo(json.dumps({"problems": [asdict(problem) for problem in error.problems]}, indent=2))
-        else:
-            for problem in error.problems:
-                at = f"{file}:{problem.line}" if problem.line else f"{file}"
-                click.echo(f"{at}: {problem.where}: {problem.message}", err=True)
+        _print_problems(file, error, as_json)
         raise click.exceptions.Exit(1) from None
     doubts = [*unreachable(survey.questions), *undeclared(survey.questions), *warnings(survey.groups, respondents)]
     if as_json:
@@ -71,13 +66,21 @@ def check_command(file: Path, respondents: int | None, exact: bool, as_json: boo
         click.echo("\n".join([_overview(survey, exact), *(f"warning: {doubt}" for doubt in doubts)]))
 
 
-@click.command("schema")
+def _print_problems(file: Path, error: SurveyError, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"problems": [asdict(problem) for problem in error.problems]}, indent=2))
+        return
+    for problem in error.problems:
+        position = f"{file}:{problem.line}" if problem.line else f"{file}"
+        click.echo(f"{position}: {problem.where}: {problem.message}", err=True)
+
+
+@command("schema")
 def schema_command() -> None:
     """Print the JSON Schema of survey files.
 
-    With it, editors and other tools check a file while it is written.
+    Editors and other tools use it to check a file while you write.
 
-    \b
     Example:
       deniable schema > survey.schema.json
     """
@@ -116,58 +119,60 @@ def _description(survey: Survey) -> dict[str, Any]:
 
 
 def _overview(survey: Survey, exact: bool) -> str:
+    """Returns the odds in words, the table of questions, the survey's properties, and notes."""
     total = repr(survey.epsilon) if exact else f"{math.ceil(survey.epsilon * 1e4) / 1e4:.4f}"
-    facts = [
+    sample = f"ask      {survey.ask} of {len(survey.blocks)} blocks; each part is of the largest epsilon that a record can have"
+    properties = [
         f"epsilon  {total} for a whole record",
-        *(
-            [f"ask      {survey.ask} of {len(survey.blocks)} blocks; the parts are of the most that one record can hold"]
-            if survey.ask
-            else []
-        ),
+        *([sample] if survey.ask else []),
         f"digest   {survey.digest}",
-        f"words    {six_words(survey.digest)}, at the foot of the survey's first page: to compare",
+        f"words    {six_words(survey.digest)} (compare with the foot of the survey's first page)",
         f"access   {survey.access}",
         f"layout   {survey.layout}",
         f"batch    {survey.batch}",
         *([f"groups   {', '.join(survey.groups)}"] if survey.groups else []),
     ]
-    table = _coins(survey) if exact else _protection(survey)
-    return "\n".join([f"{survey.id}: {survey.title}", "", *_least_protected(survey), "", *table, "", *facts, *_notes(survey)])
+    table = _exact_table(survey) if exact else _odds_table(survey)
+    return "\n".join([f"{survey.id}: {survey.title}", "", *_odds(survey), "", *table, "", *properties, *_notes(survey)])
 
 
-def _least_protected(survey: Survey) -> list[str]:
-    """The odds of the question, or option of several, that is hidden least, and what a record can teach, in people of 100."""
+def _odds(survey: Survey) -> list[str]:
+    """Returns the odds of the least protected question, and the bound on a posterior after one record."""
     item = least_protected(survey.items)
-    whole, alone = posterior_bound(survey.odds), posterior_bound(max(question.odds for question in survey.questions))
-    asked = " ".join(item.text.split())
+    text = " ".join(item.text.split())
+    record, answer = posterior_bound(survey.odds), posterior_bound(max(question.odds for question in survey.questions))
+    certainty = (
+        f"{record}% sure from the whole record, or {answer}% from one answer"
+        if len(survey.questions) > 1
+        else f"{record}% sure from the record"
+    )
     return [
-        f"What the coins hide least is {item.id}: {asked}" if len(survey.items) > 1 else f"{item.id}: {asked}",
+        f"Least protected question: {item.id}, “{text}”" if len(survey.items) > 1 else f"{item.id}: {text}",
         f"{odds_in_words(item)}.",
-        "Whoever can only guess 50:50 whether something about a respondent is true can become, by seeing the whole record,",
-        f"{whole}% sure of it at most{f', and {alone}% by one answer alone' if len(survey.questions) > 1 else ''}.",
+        f"Someone who starts at 50:50 about a respondent can become at most {certainty}.",
     ]
 
 
-def _protection(survey: Survey) -> list[str]:
-    """Each question's part of epsilon, and its odds in people."""
-    head = ("question", "type", "part", "recorded, if given", "recorded, if not")
-    return _aligned([head, *((q.id, q.type, f"{q.epsilon / survey.epsilon:.1%}", *_in_words(people(q.channel))) for q in survey.questions)])
+def _odds_table(survey: Survey) -> list[str]:
+    """Returns a table of each question's part of epsilon, and its odds in people."""
+    header = ("question", "type", "part", "recorded, if given", "recorded, if not")
+    rows = [(q.id, q.type, f"{q.epsilon / survey.epsilon:.1%}", *_in_people(people(q.channel))) for q in survey.questions]
+    return _aligned([header, *rows])
 
 
-def _in_words(frequencies: NaturalFrequencies) -> tuple[str, str]:
+def _in_people(frequencies: NaturalFrequencies) -> tuple[str, str]:
     return f"{frequencies.own:,} of {frequencies.of:,}", f"{frequencies.other:,} of {frequencies.of:,}"
 
 
-def _coins(survey: Survey) -> list[str]:
-    """Each question's thresholds and the epsilon that they give, to the last digit."""
-    head = ("question", "type", "k", "d", "keep_threshold", "epsilon")
-    return _aligned(
-        [head, *((q.id, q.type, str(len(q.recorded)), str(q.d), str(q.keep_threshold), repr(q.epsilon)) for q in survey.questions)]
-    )
+def _exact_table(survey: Survey) -> list[str]:
+    """Returns a table of each question's thresholds and their exact epsilon."""
+    header = ("question", "type", "k", "d", "keep_threshold", "epsilon")
+    rows = [(q.id, q.type, str(len(q.recorded)), str(q.d), str(q.keep_threshold), repr(q.epsilon)) for q in survey.questions]
+    return _aligned([header, *rows])
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns side by side, the first two to the left, the numbers to the right."""
+    """Returns the lines of a table: the first two columns aligned to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(cell.ljust(width) if i < 2 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths, strict=True)))
@@ -176,11 +181,11 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _notes(survey: Survey) -> list[str]:
-    """What a respondent reads in the survey's own language, for want of a translation; and a consent that nothing needs."""
-    found = [f"note: {gap.sentence()}" for gap in gaps(survey)]
-    found += [f"note: {language} has no {where}; it is shown in {survey.language}" for language, where in survey.untranslated]
+    """Returns notes on missing translations and on an unnecessary consent to a high epsilon."""
+    notes = [f"note: {gap.sentence()}" for gap in gaps(survey)]
+    notes += [f"note: {language} has no {where}; it is shown in {survey.language}" for language, where in survey.untranslated]
     if survey.accept_high_epsilon and survey.epsilon <= HIGH:
-        found.append(
-            f"note: accept_high_epsilon is not needed: the total is at most {HIGH}; without it, a later change that goes above is told"
+        notes.append(
+            f"note: accept_high_epsilon is not needed: the total is at most {HIGH}. Without it, a later rise above {HIGH} is an error"
         )
-    return ["", *found] if found else []
+    return ["", *notes] if notes else []

@@ -1,4 +1,4 @@
-"""`deniable regress`: models of a live survey's questions, for its researcher."""
+"""Regression models of a live survey's questions: the command `regress`."""
 
 from __future__ import annotations
 
@@ -7,103 +7,92 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.cli.live import by_hand_option, group_option, reader, who_options
-from deniable.cli.options import error_options, form_options, printed
-from deniable.errors import EstimateError, RejectedError
-from deniable.sdk.client import SurveyClient
+from deniable.cli.live import LiveSurvey, by_hand_option, group_option, live_command
+from deniable.cli.options import error_options
+from deniable.errors import EstimateError
 
 if TYPE_CHECKING:
     from deniable.estimate.regression.result import Regression
 
 _MODELS = ("logit", "probit", "cloglog", "ordinal", "linear")
-_SHOWN: dict[str, Callable[[Regression, float], Any]] = {
+_TABLES: dict[str, Callable[[Regression, float], Any]] = {
     "coefficients": lambda fit, confidence: fit,
     "effects": lambda fit, confidence: fit.average_marginal_effects(confidence=confidence),
     "goodness": lambda fit, confidence: fit.goodness_of_fit(),
 }
 
 
-@click.command("regress")
-@click.argument("address")
-@click.argument("formula")
-@click.option(
-    "--model",
-    type=click.Choice(_MODELS),
-    default="logit",
-    show_default=True,
-    help="What is modelled: the outcome's log odds, the same by other links, the log odds of being above each of its options, its mean.",
+@live_command(
+    "regress",
+    click.argument("formula"),
+    click.option(
+        "--model",
+        type=click.Choice(_MODELS),
+        default="logit",
+        show_default=True,
+        help="The model of the outcome: logit, probit and cloglog for two options, ordinal for ordered options, linear for a mean.",
+    ),
+    click.option("--scored", multiple=True, metavar="QUESTION", help="Enter this question as a number, by its scores; may be repeated."),
+    click.option("--by-group", is_flag=True, help="Add the survey's groups as a public column of the formula, named group."),
+    click.option("--clusters", is_flag=True, help="Compute clustered errors: people were sampled with their groups."),
+    click.option(
+        "--show",
+        type=click.Choice(list(_TABLES)),
+        default="coefficients",
+        show_default=True,
+        help="Print coefficients, average marginal effects on probabilities, or a test of the model's fit.",
+    ),
+    click.option(
+        "--test", "terms", multiple=True, metavar="TERM", help="Print a joint test that these terms have no effect; may be repeated."
+    ),
+    group_option,
+    by_hand_option,
+    error_options,
 )
-@click.option("--scored", multiple=True, metavar="QUESTION", help="A question that enters as a number, by its scores; may be repeated.")
-@click.option("--by-group", is_flag=True, help="The survey's groups are a public column of the formula, called group.")
-@click.option("--clusters", is_flag=True, help="People were drawn with their groups: errors are those of clusters.")
-@click.option(
-    "--show",
-    type=click.Choice(list(_SHOWN)),
-    default="coefficients",
-    show_default=True,
-    help="What is printed: the coefficients; average marginal effects on chances; a test of the model against the reports.",
-)
-@click.option("--test", "tested", multiple=True, metavar="TERM", help="Print a joint test that this term has no effect; may be repeated.")
-@who_options
-@group_option
-@by_hand_option
-@error_options
-@form_options
 def regress_command(
-    address: str,
+    survey: LiveSurvey,
     formula: str,
     model: str,
     scored: tuple[str, ...],
     by_group: bool,
     clusters: bool,
     show: str,
-    tested: tuple[str, ...],
-    form: str | None,
-    **options: Any,
-) -> None:
-    """Print a regression of a survey's questions.
+    terms: tuple[str, ...],
+) -> Any:
+    r"""Fit a regression to a survey's questions.
 
-    It is computed from the perturbed records: a key needs the scopes results and reports. Who gave no answer to a question of the model
-    is left out of it, and how many these are is said. With --by-group or --clusters, groups of which the server shows nothing yet are
-    left out, and named.
+    The model is estimated from the perturbed records: an API key needs the scopes results and reports. People without an answer to a
+    question of the model are left out, and counted. With --by-group or --clusters, groups with too few records are left out, and
+    named.
 
-    \b
-    Example:
-      deniable regress https://example.org --survey health 'smokes ~ party' --user ada --password-env PASSWORD
-      deniable regress https://example.org --survey health 'mood ~ party + group' --model ordinal --by-group --test group
+    Examples:
+      deniable regress https://example.org/s/health 'smokes ~ party' --user ada
+      deniable regress https://example.org/s/health 'mood ~ party + group' \
+        --model ordinal --by-group --test group --user ada
     """
-    if (by_group or clusters) and options["group"] is not None:
-        raise click.UsageError("--group is of one group: leave out --by-group and --clusters")
-    confidence = options["confidence"]
-    with reader(address, options) as client:
-        if by_group or clusters:
-            fit = _of_groups(client, options, formula, {"model": model, "scored": scored, "clusters": "group" if clusters else None})
-        else:
-            fit = client.analysis(client.survey_id or "", reports=True, **options).regress(formula, model=model, scored=scored)
-    printed(fit.wald_test(*tested) if tested else _SHOWN[show](fit, confidence), form)
+    if (by_group or clusters) and survey.selection["group"] is not None:
+        raise click.UsageError("--group selects one group: leave out --by-group and --clusters")
+    if by_group or clusters:
+        fit = _fit_groups(survey, formula, {"model": model, "scored": scored, "clusters": "group" if clusters else None})
+    else:
+        fit = survey.analysis(reports=True).regress(formula, model=model, scored=scored)
+    return fit.wald_test(*terms) if terms else _TABLES[show](fit, survey.selection["confidence"])
 
 
-def _of_groups(client: SurveyClient, options: dict[str, Any], formula: str, model: dict[str, Any]) -> Regression:
-    """The model of the reports of all groups that the server shows, with their group as a public column."""
+def _fit_groups(live: LiveSurvey, formula: str, model: dict[str, Any]) -> Regression:
+    """Returns the model of the reports of all groups with enough records, with the group as a public column."""
     import numpy as np
     import pandas as pd
 
     from deniable.estimate import analyse
 
-    name, parts = client.survey_id or "", {}
-    survey = client.analysis(name, **options).survey
+    survey = live.analysis().survey
     if not survey.groups or any(item.id == "group" for item in survey.items):
-        raise EstimateError(f"survey {name} must have groups, and no question with the id group")
-    for group in survey.groups:
-        try:
-            parts[group] = client.analysis(name, reports=True, **{**options, "group": group}).bits
-        except RejectedError as error:
-            if error.status != 403:  # whoever may see the survey may see its groups: it is withheld
-                raise
-            click.echo(f"{group} is left out: {error}", err=True)
-    bits = [part for part in parts.values() if part is not None and len(part)]
+        raise EstimateError(f"survey {live.id} must have groups, and no question with the id group")
+    reports = {group: analysis.bits for group, analysis in live.analyses(survey.groups, reports=True).items()}
+    bits = [group_bits for group_bits in reports.values() if group_bits is not None and len(group_bits)]
     if not bits:
-        raise EstimateError("there must be a group that the server shows")
-    labels = np.repeat(list(parts), [0 if part is None else len(part) for part in parts.values()])
-    found = analyse(survey, np.concatenate(bits), confidence=options["confidence"], target=options["target"])
-    return found.regress(formula, pd.DataFrame({"group": labels}), **model)
+        raise EstimateError("at least one group must have enough records to be shown")
+    labels = np.repeat(list(reports), [0 if group_bits is None else len(group_bits) for group_bits in reports.values()])
+    options = {name: live.selection[name] for name in ("confidence", "target")}
+    return analyse(survey, np.concatenate(bits), **options).regress(formula, pd.DataFrame({"group": labels}), **model)

@@ -1,4 +1,4 @@
-"""`deniable new`: a survey file from questions and answers in the terminal."""
+"""Survey files written by a dialog in the terminal: the command `new`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from deniable.cli.command import command
 from deniable.errors import SurveyError
 from deniable.extras import missing
 from deniable.survey import Survey
@@ -16,123 +17,123 @@ from deniable.survey.dump import to_yaml
 from deniable.survey.types import TYPES
 from deniable.topics import TOPICS
 
+_TOPICS = [topic.name for topic in TOPICS]
 
-@click.command("new")
+
+@command("new")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--topic", type=click.Choice([topic.name for topic in TOPICS]), help="Begin with a survey about this, and ask no questions.")
+@click.option("--topic", type=click.Choice(_TOPICS), metavar="TOPIC", help=f"Write a sample survey instead: {', '.join(_TOPICS)}.")
 @click.option(
-    "--n", "respondents", type=click.IntRange(1), default=1_000, show_default=True, metavar="N", help="How many people may answer."
+    "--n", "respondents", type=click.IntRange(1), default=1_000, show_default=True, metavar="N", help="The number of people who may answer."
 )
 def new_command(file: Path, topic: str | None, respondents: int) -> None:
-    """Write a new survey file by answering questions.
+    """Write a survey file by answering questions.
 
-    FILE is made; one that is there is never written over. What the survey will tell is said at the end, with what would make it
-    tell more; that needs the extra deniable[estimate].
+    Writes FILE; an existing file is never overwritten. At the end, prints how precise the estimates will be, and offers changes that
+    make them more precise. This needs the extra deniable[estimate].
 
-    \b
     Examples:
       deniable new survey.yaml --n 800
       deniable new drugs.yaml --topic drugs
     """
     if file.exists():
-        raise click.ClickException(f"{file} must be a new file: it is there already")
-    text = next((one.text for one in TOPICS if one.name == topic), "")
+        raise click.ClickException(f"{file} must be a new file, but it exists")
+    text = next((sample.text for sample in TOPICS if sample.name == topic), "")
     if not text:
-        document = _improved(_asked(), respondents)
-        text = to_yaml(document)
-    with open(file, "x", encoding="utf-8") as out:
-        out.write(text)
-    click.echo(f"{file} is written. See it with: deniable check {file}")
+        text = to_yaml(_improved(_ask_for_survey(), respondents))
+    with open(file, "x", encoding="utf-8") as stream:
+        stream.write(text)
+    click.echo(f"{file} is written. Check it: deniable check {file}")
 
 
 _PREFER_NOT = """\
-  “Prefer not to say” keeps people from leaving, or from making an answer up. It is randomized too, which takes more people:
-  for yes or no about a fifth at epsilon ln 9, half at ln 3. A form for two coins of one's own is there only without it."""
+  With “Prefer not to say”, fewer people leave or make up an answer. It is randomized too, so you need more people:
+  for yes or no about a fifth more at epsilon ln 9, half more at ln 3. The form for real coins is not available with it."""
 
 
-def _asked() -> dict[str, Any]:
-    """Asks until there is a valid survey of one question or more."""
+def _ask_for_survey() -> dict[str, Any]:
+    """Asks until there is a valid survey with at least one question."""
     document: dict[str, Any] = {"deniable": "1"}
-    for key, words, usual in (
+    for key, prompt, default in (
         ("id", "Name in its address (a to z, digits, - and _)", None),
         ("title", "Title", None),
         ("about", "Who asks, and why", None),
         ("contact", "Contact", ""),
         ("epsilon", "Epsilon of the whole survey: the smaller, the more private", "ln 9"),
     ):
-        _fill(document, key, words, usual)
+        _ask_for_text(document, key, prompt, default)
     document["questions"] = []
     while (text := click.prompt("Question (empty to end)", default="", show_default=False).strip()) or not document["questions"]:
-        if text and (question := _question(document, text)):
+        if text and (question := _ask_for_question(document, text)):
             document["questions"].append(question)
     return document
 
 
-def _fill(document: dict[str, Any], key: str, words: str, usual: str | None) -> None:
-    """Asks for one text until it is right."""
+def _ask_for_text(document: dict[str, Any], key: str, prompt: str, default: str | None) -> None:
+    """Asks for a text until it is valid."""
     while True:
-        written = str(click.prompt(words, default=usual, show_default=bool(usual))).strip()
-        rules = _rules({**document, key: written}, key) if written else []
-        if not rules:
-            document |= {key: written} if written else {}
+        text = str(click.prompt(prompt, default=default, show_default=bool(default))).strip()
+        problems = _problems({**document, key: text}, key) if text else []
+        if not problems:
+            document |= {key: text} if text else {}
             return
-        click.echo("\n".join(f"  {rule}" for rule in rules))
+        click.echo("\n".join(f"  {problem}" for problem in problems))
 
 
-def _question(document: Mapping[str, Any], text: str) -> dict[str, Any] | None:
-    """Asks for the rest of a question; None where that is not right, which is said."""
+def _ask_for_question(document: Mapping[str, Any], text: str) -> dict[str, Any] | None:
+    """Asks for the properties of a question; prints problems and returns None if they are invalid."""
     kinds = list(TYPES.values())
     for number, kind in enumerate(kinds, 1):
         click.echo(f"  {number}  {kind.title}")
-    chosen = click.prompt("  Kind of answer", type=click.IntRange(1, len(kinds)), default=1)
+    number = click.prompt("  Kind of answer", type=click.IntRange(1, len(kinds)), default=1)
     name = click.prompt("  Name of its column", default=f"q{len(document['questions']) + 1}")
     help_text = click.prompt("  Help, under the question (empty for none)", default="", show_default=False).strip()
-    question: dict[str, Any] = {"id": name, "text": text, **({"help": help_text} if help_text else {}), "type": list(TYPES)[chosen - 1]}
-    for key, schema in kinds[chosen - 1].required_keys.items():
-        question[key] = _list(key) if schema["type"] == "array" else click.prompt(f"  {key.capitalize()}: {schema['description']}")
+    question: dict[str, Any] = {"id": name, "text": text, **({"help": help_text} if help_text else {}), "type": list(TYPES)[number - 1]}
+    for key, schema in kinds[number - 1].required_keys.items():
+        question[key] = _ask_for_list(key) if schema["type"] == "array" else click.prompt(f"  {key.capitalize()}: {schema['description']}")
     click.echo(_PREFER_NOT)
     if click.confirm("  May people prefer not to say?", default=True):
         question["required"] = "false"
-    place = f"questions[{len(document['questions'])}]"
-    rules = _rules({**document, "questions": [*document["questions"], question]}, place)
-    if rules:
-        click.echo("\n".join([*(f"  {rule}" for rule in rules), "  The question was left out: ask it again."]))
-    return None if rules else question
+    position = f"questions[{len(document['questions'])}]"
+    problems = _problems({**document, "questions": [*document["questions"], question]}, position)
+    if problems:
+        click.echo("\n".join([*(f"  {problem}" for problem in problems), "  The question was left out: enter it again."]))
+    return None if problems else question
 
 
-def _list(key: str) -> list[str]:
-    found: list[str] = []
-    while written := click.prompt(f"  {key.capitalize()}, no. {len(found) + 1} (empty to end)", default="", show_default=False).strip():
-        found.append(written)
-    return found
+def _ask_for_list(key: str) -> list[str]:
+    texts: list[str] = []
+    while text := click.prompt(f"  {key.capitalize()}, no. {len(texts) + 1} (empty to end)", default="", show_default=False).strip():
+        texts.append(text)
+    return texts
 
 
-def _rules(document: Mapping[str, Any], where: str) -> list[str]:
-    """What is wrong with one part of a document that is not complete yet."""
+def _problems(document: Mapping[str, Any], where: str) -> list[str]:
+    """Returns the problems of one key of a document that is not complete yet."""
     try:
         Survey.from_dict(document)
     except SurveyError as error:
-        return [f"{one.where} {one.message}" for one in error.problems if one.where.startswith(where)]
+        return [f"{problem.where} {problem.message}" for problem in error.problems if problem.where.startswith(where)]
     return []
 
 
 def _improved(document: dict[str, Any], n: int) -> dict[str, Any]:
-    """Says what the survey will tell, and takes what would make it tell more, as long as its author wants that."""
-    if (error := missing("what the survey will tell", "estimate")) is not None:
+    """Prints the precision of the estimates, and applies the changes that the author chooses to improve it."""
+    if (error := missing("the precision of the survey", "estimate")) is not None:
         click.echo(f"note: {error}")
         return document
     from deniable.plan import ROUGH, proposals, verdict, widest
 
     while True:
         survey = Survey.from_dict(document)
-        rough = widest(survey, n) > ROUGH
-        click.echo(f"{'warning: ' if rough else ''}{verdict(survey, n)} either way, for the least precise")
-        offered = proposals(document, n) if rough else ()
-        for number, one in enumerate(offered, 1):
-            click.echo(f"  {number}  {one.words}: {100 * one.half_width:.1f} points")
-        if not offered:
+        is_rough = widest(survey, n) > ROUGH
+        click.echo(f"{'warning: ' if is_rough else ''}{verdict(survey, n)} either way, for the least precise question")
+        changes = proposals(document, n) if is_rough else ()
+        for number, change in enumerate(changes, 1):
+            click.echo(f"  {number}  {change.words}: {100 * change.half_width:.1f} points")
+        if not changes:
             return document
-        chosen = click.prompt("Take one of them? (0 for none)", type=click.IntRange(0, len(offered)), default=0)
-        if not chosen:
+        number = click.prompt("Choose a change (0 for none)", type=click.IntRange(0, len(changes)), default=0)
+        if not number:
             return document
-        document = parse(to_yaml(offered[chosen - 1].document)).value
+        document = parse(to_yaml(changes[number - 1].document)).value

@@ -1,4 +1,4 @@
-"""What several commands take: an address, an outbox, a key, a cap."""
+"""Options that several commands share: addresses, the outbox, API keys, intervals, and the output format."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from typing import Any
 
 import click
 
+from deniable.cli.command import Function
 from deniable.sdk.arguments import checked_cap
 from deniable.sdk.client import SurveyClient
 from deniable.survey.types.base import printable
 from deniable.wire.link import Link
 
-Decorated = Callable[..., Any]
 _VARIABLE = re.compile(r"(?!dk_)[A-Za-z_][A-Za-z0-9_]*")
-"""A usual name of an environment variable. One that begins like a key may be a key."""
+"""A usual name of an environment variable. A name with the prefix of API keys may be a key."""
 
 
-def cap(ctx: click.Context, param: click.Parameter, written: str) -> float:
+def parse_cap(ctx: click.Context, param: click.Parameter, text: str) -> float:
+    """Returns an epsilon. Raises click.BadParameter if it is out of range."""
     try:
-        return checked_cap(param.opts[0], written)
+        return checked_cap(param.opts[0], text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -36,18 +37,18 @@ outbox_option = click.option(
 )
 
 
-def unset(variable: str, option: str | None = None) -> click.BadParameter:
-    """What to raise where a variable is not set. It does not quote what may be a key or a password, given in the place of the name."""
+def unset_variable_error(variable: str, option: str | None = None) -> click.BadParameter:
+    """Returns the error for a variable that is not set. It never quotes a key or a password given instead of a name."""
     if _VARIABLE.fullmatch(variable):
         return click.BadParameter(f"the environment variable {variable} is not set", param_hint=option)
-    return click.BadParameter("takes the name of an environment variable, not what is in it", param_hint=option)
+    return click.BadParameter("must be the name of an environment variable, not its value", param_hint=option)
 
 
-def _key(ctx: click.Context, param: click.Parameter, variable: str) -> str | None:
-    """The key in the environment variable; none where the usual one is not set."""
+def _api_key(ctx: click.Context, param: click.Parameter, variable: str) -> str | None:
+    """Returns the key in the environment variable; None if the default variable is not set."""
     key = os.environ.get(variable)
     if key is None and ctx.get_parameter_source(str(param.name)) is not click.core.ParameterSource.DEFAULT:
-        raise unset(variable)
+        raise unset_variable_error(variable)
     return key
 
 
@@ -57,58 +58,58 @@ key_option = click.option(
     metavar="VAR",
     default="DENIABLE_KEY",
     show_default=True,
-    callback=_key,
-    help="The environment variable that has the server's key.",
+    callback=_api_key,
+    help="The environment variable with your API key.",
 )
-survey_option = click.option("--survey", "survey_id", metavar="ID", help="The survey's id, where ADDRESS is a server and not a link.")
+survey_option = click.option("--survey", "survey_id", metavar="ID", help="The survey's id, if ADDRESS is a server's.")
 
 
-def interval_options(command: Decorated) -> Decorated:
-    """The options that say which intervals are wanted: `confidence`, `method` and `target`."""
+def interval_options(function: Function) -> Function:
+    """Adds the options for intervals of shares: `confidence`, `method` and `target`."""
     for option in (_target, _method, _confidence):
-        command = option(command)
-    return command
+        function = option(function)
+    return function
 
 
-def error_options(command: Decorated) -> Decorated:
-    """Of these `confidence` and `target`, for figures whose intervals have one method."""
+def error_options(function: Function) -> Function:
+    """Adds the options for intervals that have one method only: `confidence` and `target`."""
     for option in (_target, _confidence):
-        command = option(command)
-    return command
+        function = option(function)
+    return function
 
 
-def form_options(command: Decorated) -> Decorated:
-    """The options that say how figures are printed: `form`, which `printed` takes."""
+def form_options(function: Function) -> Function:
+    """Adds the options for the output format: `form`, which `print_result` takes."""
     for option in (_json, _csv, _table):
-        command = option(command)
-    return command
+        function = option(function)
+    return function
 
 
-def printed(figures: Any, form: str | None) -> None:
-    """Prints a result as a table, or in the form asked for."""
-    forms: dict[str, Callable[[], str]] = {"table": figures.to_table, "csv": figures.to_csv, "json": figures.to_json}
+def print_result(result: Any, form: str | None) -> None:
+    """Prints a result as a table, or in another form."""
+    forms: dict[str, Callable[[], str]] = {"table": result.to_table, "csv": result.to_csv, "json": result.to_json}
     text = forms[form or "table"]().rstrip("\r\n")
-    # its words may be a server's, and are not to steer the terminal
+    # words from a server must not steer the terminal
     click.echo("".join(c if c == "\r" or printable(c) else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
 _confidence = click.option(
-    "--confidence", type=float, metavar="P", default=0.95, show_default=True, help="How sure the intervals are to be, between 0 and 1."
+    "--confidence", type=float, metavar="P", default=0.95, show_default=True, help="The confidence level of intervals, between 0 and 1."
 )
 _method = click.option(
     "--method",
     metavar="NAME",
     default="feldman-cousins",
     show_default=True,
-    help="How the intervals of shares are made: feldman-cousins, likelihood-ratio, wilson, clopper-pearson or wald; "
-    "for the target respondents: feldman-cousins, constrained-score or score.",
+    help="The method for intervals of shares: feldman-cousins, likelihood-ratio, wilson, clopper-pearson or wald; "
+    "with --target respondents: feldman-cousins, constrained-score or score.",
 )
 _target = click.option(
     "--target",
     type=click.Choice(["population", "respondents"]),
     default="population",
     show_default=True,
-    help="Whom the figures are about: the people of whom the respondents are a sample, or the respondents alone.",
+    help="Estimate for the population that the respondents are a sample of, or for the respondents alone.",
 )
 _table = click.option("--table", "form", flag_value="table", help="Print a table.  [default]")
 _csv = click.option("--csv", "form", flag_value="csv", help="Print CSV.")
@@ -116,14 +117,24 @@ _json = click.option("--json", "form", flag_value="json", help="Print JSON.")
 
 
 def server_client(url: str, **options: Any) -> SurveyClient:
+    """Returns a client of a server. Raises click.UsageError for an invalid address or option."""
     try:
         return SurveyClient(url, **options)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 
-def opened_client(address: str, survey_id: str | None, **options: Any) -> SurveyClient:
-    """A client for a link, or for a server and a survey id; its `survey_id` is set."""
+def survey_client(address: str, survey_id: str | None, **options: Any) -> SurveyClient:
+    """Returns a client of a survey, with its `survey_id` set.
+
+    Args:
+        address: The survey's link, or the server's address.
+        survey_id: The survey's id, if the address is a server's.
+        options: Arguments of SurveyClient.
+
+    Raises:
+        click.UsageError: The address, the id or an option is invalid.
+    """
     is_link = survey_id is None or "/s/" in address
     try:
         if is_link:

@@ -1,4 +1,4 @@
-"""`deniable plan`: what a survey will be able to tell, before anybody is asked."""
+"""Planning of a survey's precision, or of the people it needs: the command `plan`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from pathlib import Path
 
 import click
 
+from deniable.cli.command import command
 from deniable.survey import Survey
 
 
 def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """A number above 0 and below 1; a percentage is the likely mistake."""
+    """Returns a number above 0 and below 1. The message expects a percentage as the likely mistake."""
     if value is not None and not 0 < value < 1:
         raise click.BadParameter(f"must be above 0 and below 1, got {value:g} (3 percentage points are 0.03)")
     return value
 
 
 def _sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
-    """Two numbers of people, written as 1000,50."""
+    """Returns two numbers of people, written as 1000,50."""
     if value is None:
         return None
     if not re.fullmatch(r"0*[1-9][0-9]{0,12},0*[1-9][0-9]{0,12}", value):
@@ -28,7 +29,7 @@ def _sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> tup
 
 
 def _two_shares(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, float] | None:
-    """Two numbers above 0 and below 1, written as 0.3,0.45."""
+    """Returns two numbers above 0 and below 1, written as 0.3,0.45."""
     if value is None:
         return None
     if not re.fullmatch(r"0?\.[0-9]{1,15},0?\.[0-9]{1,15}", value) or not all(map(float, value.split(","))):
@@ -38,7 +39,7 @@ def _two_shares(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 
 def _two_questions(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, str] | None:
-    """Two ids, written as vote,tvnews."""
+    """Returns two ids, written as vote,tvnews."""
     if value is None:
         return None
     if value.count(",") != 1 or not all(value.split(",")):
@@ -47,54 +48,55 @@ def _two_questions(ctx: click.Context, param: click.Parameter, value: str | None
     return outcome, predictor
 
 
-@click.command("plan")
+@command("plan")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--n", "respondents", type=click.IntRange(1), metavar="N", help="How many people will answer.")
+@click.option("--n", "respondents", type=click.IntRange(1), metavar="N", help="The number of people who will answer.")
 @click.option(
     "--half-width",
     type=float,
     callback=_fraction,
     metavar="W",
-    help="The precision wanted: half the width of an interval, e.g. 0.03 for ± 3 points.",
+    help="The precision you want: half the width of an interval, e.g. 0.03 for ± 3 points.",
 )
 @click.option(
-    "--confidence", type=float, callback=_fraction, metavar="P", default=0.95, show_default=True, help="How sure the intervals are to be."
+    "--confidence", type=float, callback=_fraction, metavar="P", default=0.95, show_default=True, help="The confidence level of intervals."
 )
 @click.option(
     "--share",
     type=float,
     callback=_fraction,
     metavar="P",
-    help="The true share to plan for, e.g. 0.2.  [default: the one that is hardest to tell]",
+    help="The true share to plan for, e.g. 0.2.  [default: the one that is hardest to estimate]",
 )
 @click.option(
     "--groups",
     callback=_sizes,
     metavar="N,N",
-    help="How many people are in each of two groups to be compared, e.g. 1000,50.  [default: half of all in each]",
+    help="The sizes of two groups that you will compare, e.g. 1000,50.  [default: half of all people in each]",
 )
-@click.option("--clusters", type=click.IntRange(2), metavar="N", help="How many clusters people come by, such as clinics or classes.")
+@click.option("--clusters", type=click.IntRange(2), metavar="N", help="The number of clusters in the sample, such as clinics or classes.")
 @click.option(
-    "--rho", type=click.FloatRange(0, 1), metavar="R", help="How the true answers of two people of one cluster correlate, e.g. 0.05."
+    "--rho", type=click.FloatRange(0, 1), metavar="R", help="The correlation of the true answers of two people in a cluster, e.g. 0.05."
 )
 @click.option(
     "--slope",
     callback=_two_questions,
     metavar="ID,ID",
-    help="Of which question on which the slope of a logit model is wanted, e.g. vote,tvnews. `group`: the survey's groups.",
+    help="Outcome and predictor of the logit model whose slope you want, e.g. vote,tvnews. `group` means the survey's groups.",
 )
 @click.option(
     "--outcome-shares",
     callback=_two_shares,
     metavar="P,P",
-    help="The true share of the slope's outcome among people without its predictor and with it, e.g. 0.3,0.45.",
+    help="The true shares of the outcome, among people without the predictor and with it, e.g. 0.3,0.45.",
 )
-@click.option(
-    "--predictor-share", type=float, callback=_fraction, metavar="P", help="How many people have the slope's predictor, e.g. 0.4."
-)
+@click.option("--predictor-share", type=float, callback=_fraction, metavar="P", help="The share of people with the predictor, e.g. 0.4.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
-    "--chart", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH", help="Also draw the least precise question: .svg or .png."
+    "--chart",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="PATH",
+    help="Also plot the least precise question: .svg or .png.",
 )
 def plan_command(
     file: Path,
@@ -111,17 +113,17 @@ def plan_command(
     as_json: bool,
     chart: Path | None,
 ) -> None:
-    """Say how precise a survey will be, or how many people it takes.
+    r"""Plan a survey's precision, or the number of people it needs.
 
-    FILE is the survey's. Give one of --n and --half-width. Beside the survey's own figures stand those without privacy,
-    and those of a trusted curator. Needs the extra deniable[estimate], and --chart deniable[plot].
+    FILE is the survey file. Give one of --n and --half-width. For comparison, prints the same figures without privacy, and for a trusted
+    curator. Needs the extra deniable[estimate]; --chart also needs deniable[plot].
 
-    \b
     Examples:
       deniable plan survey.yaml --n 2000
       deniable plan survey.yaml --n 1050 --groups 1000,50
       deniable plan survey.yaml --n 2000 --clusters 20 --rho 0.05
-      deniable plan survey.yaml --n 2000 --slope vote,tvnews --outcome-shares 0.3,0.45 --predictor-share 0.4
+      deniable plan survey.yaml --n 2000 --slope vote,tvnews \
+        --outcome-shares 0.3,0.45 --predictor-share 0.4
       deniable plan survey.yaml --half-width 0.03 --chart plan.svg
     """
     if (respondents is None) == (half_width is None):
@@ -134,8 +136,8 @@ def plan_command(
         raise click.BadParameter(f"must end in .svg or .png, got {chart}", param_hint="--chart")
     from deniable.plan import SlopeOf, plan
 
-    wanted = SlopeOf(*slope, outcome_shares, predictor_share) if slope and outcome_shares and predictor_share else None
-    made = plan(
+    slope_of = SlopeOf(*slope, outcome_shares, predictor_share) if slope and outcome_shares and predictor_share else None
+    result = plan(
         Survey.from_file(file),
         n=respondents,
         half_width=half_width,
@@ -144,8 +146,8 @@ def plan_command(
         groups=groups,
         clusters=clusters,
         rho=rho,
-        slope=wanted,
+        slope=slope_of,
     )
     if chart:
-        made.plot().save(str(chart))
-    click.echo(made.to_json() if as_json else made.to_table().rstrip("\n"))
+        result.plot().save(str(chart))
+    click.echo(result.to_json() if as_json else result.to_table().rstrip("\n"))

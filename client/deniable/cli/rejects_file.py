@@ -1,4 +1,4 @@
-"""The list of rows that were left out: a file that is never that of the answers, and stays as it was until there is a new one."""
+"""File of rejected rows: written atomically, and never over the file of answers."""
 
 from __future__ import annotations
 
@@ -19,42 +19,43 @@ from deniable.errors import RejectedRow
 
 
 def check(path: str, answers: str) -> None:
-    """Raises click.BadParameter where the list would take the answers' place, or could not be written once all is sent."""
+    """Raises click.BadParameter if the file would replace the answers, or could not be written after the rows are sent."""
     if path == "-":
         return
     if not os.path.basename(path):
-        raise _wrong("must name a file")
+        raise _invalid("must name a file")
     folder = os.path.dirname(os.path.realpath(path))
     try:
         if _is_input(os.stat(path), answers):
-            raise _wrong("must be another file than the answers', which it would replace")
+            raise _invalid("must be another file than FILE, which it would replace")
     except FileNotFoundError:
         if not os.path.isdir(folder):
-            raise _wrong(f"there is no folder {folder}") from None
+            raise _invalid(f"there is no folder {folder}") from None
         if not os.access(folder, os.W_OK | os.X_OK):
-            raise _wrong(f"no file can be made in {folder}") from None
+            raise _invalid(f"no file can be made in {folder}") from None
     except OSError as error:
-        raise _wrong(str(error)) from None
+        raise _invalid(str(error)) from None
 
 
-def _wrong(told: str) -> click.BadParameter:
-    return click.BadParameter(told, param_hint="--rejects")
+def _invalid(message: str) -> click.BadParameter:
+    return click.BadParameter(message, param_hint="--rejects")
 
 
-def _is_input(found: os.stat_result, answers: str) -> bool:
-    """Whether this is the file that the answers are read from. A terminal can be both read and written."""
-    with suppress(OSError, ValueError):  # a standard input that is no file
-        read = os.fstat(sys.stdin.fileno()) if answers == "-" else os.stat(answers)
-        return stat.S_ISREG(found.st_mode) and os.path.samestat(found, read)
+def _is_input(status: os.stat_result, answers: str) -> bool:
+    """Returns whether this is the file of answers. A terminal can be both read and written."""
+    with suppress(OSError, ValueError):  # standard input that is not a file
+        source = os.fstat(sys.stdin.fileno()) if answers == "-" else os.stat(answers)
+        return stat.S_ISREG(status.st_mode) and os.path.samestat(status, source)
     return False
 
 
 def write(path: str, rejected: Sequence[RejectedRow]) -> None:
+    """Writes the rejected rows as CSV, to a file or a standard stream."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(RejectedRow._fields)
     writer.writerows(rejected)
-    stream = _standard(path)
+    stream = _standard_stream(path)
     if stream is not None:
         click.echo(text.getvalue().encode(), file=stream, nl=False)
     elif os.path.exists(path) and not os.path.isfile(path):
@@ -63,32 +64,32 @@ def write(path: str, rejected: Sequence[RejectedRow]) -> None:
         _replace(path, text.getvalue())
 
 
-def _standard(path: str) -> IO[str] | None:
-    """Standard output or error, if that is what the path names: a file put in its place would miss what is printed later."""
+def _standard_stream(path: str) -> IO[str] | None:
+    """Returns standard output or error if the path names it; replacing that file would lose later output."""
     if path == "-":
         return sys.stdout
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # a stream that is no file, or a path where no file is
+        with suppress(OSError, ValueError):  # a stream that is not a file, or a path that does not exist
             if os.path.samestat(os.stat(path), os.fstat(stream.fileno())):
                 return stream
     return None
 
 
 def _replace(path: str, text: str) -> None:
-    """Puts the text in the file's place once all of it is on the disk, so that what fails leaves the file as it was."""
+    """Replaces the file after the whole text is on the disk, so that a failure leaves the file unchanged."""
     target = os.path.realpath(path)
-    made = os.path.join(os.path.dirname(target), f".deniable-{secrets.token_hex(8)}")
+    temporary = os.path.join(os.path.dirname(target), f".deniable-{secrets.token_hex(8)}")
     try:
-        with open(made, "x", encoding="utf-8") as file:
+        with open(temporary, "x", encoding="utf-8") as file:
             file.write(text)
         with suppress(FileNotFoundError):
-            shutil.copymode(target, made)
-        os.replace(made, target)
-    except PermissionError:  # the folder takes no file beside it, or it is another user's: it may take the text all the same
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except PermissionError:  # no new file in this folder, or another user's file: the file itself may still be writable
         _write(path, text)
     finally:
         with suppress(FileNotFoundError):
-            os.unlink(made)
+            os.unlink(temporary)
 
 
 def _write(path: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""`deniable resend`: what waits in the outbox is sent."""
+"""Retry of submissions that wait in the outbox: the command `resend`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from deniable.cli.command import command
 from deniable.cli.options import key_option, outbox_option, server_client
 from deniable.delivery.jobs import counted
 from deniable.delivery.outbox import Outbox, default_path
@@ -13,36 +14,35 @@ from deniable.errors import DeliveryError
 from deniable.wire.link import server_address
 
 
-def _server(ctx: click.Context, param: click.Parameter, written: str | None) -> str | None:
+def _parse_server(ctx: click.Context, param: click.Parameter, url: str | None) -> str | None:
     try:
-        return None if written is None else server_address(written)
+        return None if url is None else server_address(url)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
 
-@click.command("resend")
+@command("resend")
 @outbox_option
 @key_option
-@click.option("--refused", is_flag=True, help="Send again, too, what the server turned down before, for want of a key, say.")
+@click.option("--refused", is_flag=True, help="Also send what the server rejected before, for example because a key was missing.")
 @click.option(
     "--server",
     "only",
     metavar="URL",
-    callback=_server,
-    help="Send only what waits for this server. Needed with a key, where there are several servers.",
+    callback=_parse_server,
+    help="Send only to this server. Required with a key if several servers have something waiting.",
 )
 def resend_command(outbox: Path | None, key: str | None, refused: bool, only: str | None) -> None:
-    """Send what waits in the outbox.
+    """Send the submissions that wait in the outbox.
 
-    What is sent are the bytes of the first attempt: nothing is randomized again.
+    Sends the bytes of the first attempt: no answer is randomized again.
 
-    \b
     Example:
       deniable resend
     """
     path = outbox or default_path()
     if not path.exists():
-        click.echo(f"Nothing waits: there is no outbox at {path}.")
+        click.echo(f"Nothing is waiting: there is no outbox at {path}.")
         return
     box = Outbox(path)
     try:
@@ -51,9 +51,9 @@ def resend_command(outbox: Path | None, key: str | None, refused: bool, only: st
         box.close()
     urls = [url for url in urls if only in (None, url)]
     if not urls:
-        click.echo("Nothing waits.")
+        click.echo("Nothing is waiting.")
     if key is not None and len(urls) > 1:
-        raise click.UsageError(f"a key is one server's, and these have something waiting: {', '.join(urls)}; name one with --server")
+        raise click.UsageError(f"an API key belongs to one server, but submissions wait for {', '.join(urls)}; choose one with --server")
     code = 0
     for url in urls:
         with server_client(url, outbox=path, key=key) as client:
@@ -63,8 +63,8 @@ def resend_command(outbox: Path | None, key: str | None, refused: bool, only: st
                 click.echo(f"Error: {error}", err=True)
                 code = 3
                 continue
-        click.echo(f"{url}: {counted(result.delivered, 'submission')} delivered, {len(result.refused):,} turned down by the server.")
-        for kept in result.refused:
-            click.echo(f"  {kept.survey}, {counted(kept.count, 'respondent')}: {kept.reason}", err=True)
+        click.echo(f"{url}: {counted(result.delivered, 'submission')} delivered, {len(result.refused):,} rejected by the server.")
+        for submission in result.refused:
+            click.echo(f"  {submission.survey}, {counted(submission.count, 'respondent')}: {submission.reason}", err=True)
             code = code or 1
     raise click.exceptions.Exit(code)

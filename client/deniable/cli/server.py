@@ -1,4 +1,4 @@
-"""The door of `deniable-server`, which is installed even where the extra that it needs is not."""
+"""Entry point of `deniable-server`, which is installed even without the extra that it needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from deniable.extras import missing
 
 
 def main() -> None:
-    """Runs the server's command line. Says so where the system or an extra is missing: commands load what they need once they run."""
+    """Runs the server's command line. Exits with an error on Windows, or if an extra is missing."""
     if sys.platform == "win32":
         sys.exit("Error: deniable-server needs Linux or macOS; `deniable`, the client, runs on Windows too")
     for need in ("server", "estimate"):

@@ -1,34 +1,38 @@
-"""`deniable submit`: the answers in a file, a respondent a row."""
+"""Submission of the answers in a file, a respondent a row: the command `submit`."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
 
 from deniable.cli import rejects_file
+from deniable.cli.command import command
 from deniable.cli.ledger import ledger_option
-from deniable.cli.options import cap, key_option, opened_client, outbox_option, survey_option
+from deniable.cli.options import key_option, outbox_option, parse_cap, survey_client, survey_option
 from deniable.delivery.jobs import SubmissionReport, counted
 from deniable.device.sources.file import File
+from deniable.sdk.client import SurveyClient
 from deniable.survey.total import HIGH
 
 _UNPINNED = (
-    "Note: the survey's definition was not pinned. The address has no #digest=…, and there was no --pin, so nothing shows that this "
-    "survey is the one that was meant, or the one that others get."
+    "Note: the survey's definition was not pinned. Without #digest=… in the address, or --pin, nothing shows that this survey is the "
+    "one you mean, or the one that others get."
 )
+_ROWS = ("group", "group_column", "invitation", "person_column", "job", "row_key", "batch")
+"""Options about the rows, as `SurveyClient.submit_many` takes them."""
+
 _BY_PATH = (
-    "Note: what was sent is remembered by the file's path. A copy, or the same file under another name, would be sent again in full, and "
-    "counted twice. With --row-key COLUMN, the column of a public identifier, each row counts once whatever file it comes in."
+    "Note: progress is saved by the file's path. A copy of the file, or the same file under another name, would be sent again in full and "
+    "counted twice. With --row-key COLUMN, a column of public identifiers, each row counts once in any file."
 )
 
 
-@click.command("submit")
+@command("submit")
 @click.argument("address")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @survey_option
@@ -37,180 +41,153 @@ _BY_PATH = (
     metavar="E",
     default=str(HIGH),
     show_default=True,
-    callback=cap,
-    help="Send nothing if a submission would give away more, e.g. 2 or 'ln 9'.",
+    callback=parse_cap,
+    help="Send nothing if a submission has a larger epsilon than this, e.g. 2 or 'ln 9'.",
 )
 @click.option("--pin", metavar="DIGEST", help="Send nothing unless the survey has this digest (`deniable check` prints it).")
-@click.option("--group", metavar="LABEL", help="The group of all rows, where the survey has groups.  [default: the link's]")
-@click.option("--group-column", metavar="NAME", help="The column that names each row's group.")
-@click.option("--invitation", metavar="CODE", help="The code of the only row, where the survey takes invitations.  [default: the link's]")
-@click.option("--person-column", metavar="NAME", help="The column with each person's key: what they give away is added up in the ledger.")
+@click.option("--group", metavar="LABEL", help="The group of all rows, if the survey has groups.  [default: the link's]")
+@click.option("--group-column", metavar="NAME", help="The column with each row's group.")
+@click.option("--invitation", metavar="CODE", help="The invitation code of a file with one row.  [default: the link's]")
+@click.option("--person-column", metavar="NAME", help="The column with each person's key; the ledger adds up their privacy loss.")
 @click.option(
     "--person-cap",
     metavar="E",
     default=str(HIGH),
     show_default=True,
-    callback=cap,
-    help="Send nothing of a person whose sum of epsilons over all surveys would come above this.",
+    callback=parse_cap,
+    help="Send nothing of a person whose total epsilon in all surveys would exceed this.",
 )
 @ledger_option
-@click.option("--column", "columns", multiple=True, metavar="QUESTION=COLUMN", help="The column of a question, if it is not named like it.")
-@click.option("--jsonl", is_flag=True, help="FILE has one JSON object a line.  [default: for .jsonl]")
-@click.option(
-    "--delimiter", metavar="CHAR", help="What stands between the cells of CSV: a character, or `tab`.  [default: what the header shows]"
-)
-@click.option("--decimal", metavar="CHAR", help="What stands before the decimals of CSV: `,` where it is no point.")
-@click.option(
-    "--encoding", metavar="NAME", help="The encoding of a text file, e.g. cp1252.  [default: UTF-8, or what the file is marked as]"
-)
-@click.option("--sheet", metavar="NAME", help="The sheet of a workbook that has several.")
+@click.option("--column", "columns", multiple=True, metavar="QUESTION=COLUMN", help="The column of a question, if their names differ.")
+@click.option("--jsonl", is_flag=True, help="Read one JSON object a line.  [default: for .jsonl]")
+@click.option("--delimiter", metavar="CHAR", help="The delimiter of CSV: a character, or `tab`.  [default: detected in the header]")
+@click.option("--decimal", metavar="CHAR", help="The decimal separator of CSV, such as `,`.  [default: a point]")
+@click.option("--encoding", metavar="NAME", help="The encoding of a text file, e.g. cp1252.  [default: UTF-8, or as the file is marked]")
+@click.option("--sheet", metavar="NAME", help="The sheet of a workbook with several sheets.")
 @click.option(
     "--batch",
     type=click.IntRange(1, 100_000),
     metavar="N",
-    help="How many rows go in one request.  [default: as many as make half a megabyte]",
+    help="The number of rows in one request.  [default: half a megabyte]",
 )
-@click.option("--skip-invalid", is_flag=True, help="Leave out rows with wrong answers, instead of sending nothing.")
+@click.option("--skip-invalid", is_flag=True, help="Leave out rows with invalid answers, instead of sending nothing.")
 @click.option(
     "--rejects",
     metavar="FILE",
     type=click.Path(dir_okay=False, readable=False, writable=True, allow_dash=True),
-    help="Write the rows left out, as CSV: row, question, reason.",
+    help="Write the rejected rows to this file, as CSV: row, question, reason.",
 )
-@click.option(
-    "--row-key", metavar="NAME", help="The column with a public identifier of each row: a row counts once, whatever file it comes in."
-)
-@click.option("--job", metavar="NAME", help="The name that progress is kept under.  [default: FILE's path; none for -]")
+@click.option("--row-key", metavar="NAME", help="The column with a public identifier of each row; a row counts once, in any file.")
+@click.option("--job", metavar="NAME", help="The name under which progress is saved.  [default: FILE's path; none for -]")
 @key_option
 @outbox_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def submit_command(
-    address: str,
-    file: str,
-    survey_id: str | None,
-    max_epsilon: float,
-    pin: str | None,
-    group: str | None,
-    group_column: str | None,
-    invitation: str | None,
-    person_column: str | None,
-    person_cap: float,
-    ledger: Path | None,
-    columns: Sequence[str],
-    jsonl: bool,
-    delimiter: str | None,
-    decimal: str | None,
-    encoding: str | None,
-    sheet: str | None,
-    batch: int | None,
-    skip_invalid: bool,
-    rejects: str | None,
-    row_key: str | None,
-    job: str | None,
-    key: str | None,
-    outbox: Path | None,
-    as_json: bool,
-) -> None:
-    """Randomize the answers in FILE and send them, a respondent a row.
+def submit_command(address: str, file: str, skip_invalid: bool, rejects: str | None, as_json: bool, **options: Any) -> None:
+    r"""Randomize and send the answers in a file.
 
-    ADDRESS is the survey's link, or the server's address with --survey. FILE is CSV whose first line names the columns, JSON
-    lines (.jsonl), Parquet (.parquet), Arrow (.arrow) or a workbook (.xlsx), or - for standard input. Other columns are ignored.
+    ADDRESS is the survey's link, or the server's address with --survey. FILE has a respondent a row: CSV whose first line names the
+    columns, JSON lines (.jsonl), Parquet (.parquet), Arrow (.arrow), a workbook (.xlsx), or - for standard input. Columns that are no
+    question's are ignored.
 
-    Stopped or killed, run the same command again: it goes on after the last row that was randomized, and
-    no answer is randomized or counted twice. (Standard input needs a --job for that.) A copy of FILE is another file, and is
-    sent in full, unless --row-key names a column by which rows are recognised.
+    If it was interrupted, run the same command again: it resumes after the last randomized row, and no answer is randomized or
+    counted twice. (Standard input needs a --job for that.) A copy of FILE counts as another file and is sent in full, unless --row-key
+    names a column that identifies rows.
 
-    Many rows in one request take a key of the server with the scope submit, in the environment variable
-    DENIABLE_KEY. Without one, --batch 1 sends each row by itself.
+    To send many rows in one request, you need an API key with the scope submit, in the environment variable DENIABLE_KEY. Without a
+    key, --batch 1 sends each row in a request of its own.
 
-    \b
     Examples:
       deniable submit 'https://example.org/s/health#digest=9f…' answers.csv
-      deniable submit https://example.org --survey health --max-epsilon 'ln 9' answers.csv
-      deniable submit https://example.org/s/health --group-column clinic answers.csv
-      deniable submit https://example.org/s/health --person-column staff_id answers.csv
+      deniable submit https://example.org/s/health --max-epsilon 'ln 9' a.csv
+      deniable submit https://example.org/s/health --group-column clinic a.csv
+      deniable submit https://example.org/s/health --person-column staff_id a.csv
       deniable submit https://example.org/s/health --row-key staff_id staff.xlsx
       export-answers | deniable submit https://example.org/s/health --job monday -
     """
     if rejects is not None:
         rejects_file.check(rejects, file)
-    _check_persons(person_column)
-    if row_key is not None and (job is not None or invitation is not None):
-        raise click.UsageError("--row-key goes with neither --job nor --invitation")
-    if rejects is not None and not skip_invalid:
-        raise click.UsageError("--rejects needs --skip-invalid: without it, a wrong row stops everything")
-    if group is not None and group_column is not None:
-        raise click.UsageError("give one of --group and --group-column")
-    try:
-        delimiter = {"tab": "\t"}.get(delimiter or "", delimiter)
-        source = File(sys.stdin.buffer if file == "-" else file, encoding, delimiter, sheet, jsonl, decimal)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    account = {"ledger": ledger or True, "person_cap": person_cap} if person_column is not None else {}
-    with opened_client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox, key=key, **account) as client:
+        if not skip_invalid:
+            raise click.UsageError("--rejects needs --skip-invalid: without it, an invalid row stops everything")
+    _check_combinations(options)
+    source = _source(file, options)
+    with _client(address, options) as client:
         report = client.submit_many(
             client.survey_id or "",
             source,
-            group=group,
-            group_column=group_column,
-            invitation=invitation,
-            person_column=person_column,
-            job=job,
-            row_key=row_key,
-            columns=_columns(columns),
-            batch=batch,
+            columns=_parse_columns(options["columns"]),
             progress=sys.stderr.isatty(),
             on_invalid="skip" if skip_invalid else "raise",
+            **{name: options[name] for name in _ROWS},
         )
     if not report.pinned:
         click.echo(_UNPINNED, err=True)
-    if not report.resumed and file != "-" and job is None and row_key is None:
+    if not report.resumed and file != "-" and options["job"] is None and options["row_key"] is None:
         click.echo(_BY_PATH, err=True)
     try:
         if rejects is not None:
             rejects_file.write(rejects, report.rejected)
-    finally:  # the rows are sent, and the code to erase them is kept nowhere else
-        click.echo(json.dumps(_summary(report)) if as_json else _told(report))
+    finally:  # the rows are sent, and their withdrawal code is stored nowhere else
+        click.echo(json.dumps(_summary(report)) if as_json else _in_words(report))
 
 
-def _columns(written: Sequence[str]) -> dict[str, str]:
-    pairs = [pair.partition("=") for pair in written]
+def _check_combinations(options: Mapping[str, Any]) -> None:
+    """Raises click.UsageError for options that exclude each other, or that do nothing without another option."""
+    if options["row_key"] is not None and (options["job"] is not None or options["invitation"] is not None):
+        raise click.UsageError("--row-key must not be combined with --job or --invitation")
+    if options["group"] is not None and options["group_column"] is not None:
+        raise click.UsageError("give one of --group and --group-column")
+    source, typed = click.get_current_context().get_parameter_source, click.core.ParameterSource.COMMANDLINE
+    # only typed options: DENIABLE_LEDGER may be set without --person-column
+    dependent = [option for option, name in (("--person-cap", "person_cap"), ("--ledger", "ledger")) if source(name) is typed]
+    if dependent and options["person_column"] is None:
+        need = "needs" if len(dependent) == 1 else "need"
+        raise click.UsageError(
+            f"{' and '.join(dependent)} {need} --person-column: without it, a person's privacy loss is neither added up nor capped"
+        )
+
+
+def _source(file: str, options: Mapping[str, Any]) -> File:
+    delimiter = {"tab": "\t"}.get(options["delimiter"] or "", options["delimiter"])
+    format_options = {name: options[name] for name in ("encoding", "sheet", "jsonl", "decimal")}
+    try:
+        return File(sys.stdin.buffer if file == "-" else file, delimiter=delimiter, **format_options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _client(address: str, options: Mapping[str, Any]) -> SurveyClient:
+    arguments = {name: options[name] for name in ("max_epsilon", "pin", "outbox", "key")}
+    if options["person_column"] is not None:
+        arguments |= {"ledger": options["ledger"] or True, "person_cap": options["person_cap"]}
+    return survey_client(address, options["survey_id"], **arguments)
+
+
+def _parse_columns(texts: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
     if any(not separator for _, separator, _ in pairs):
         raise click.BadParameter("must be QUESTION=COLUMN", param_hint="--column")
     return {question: column for question, _, column in pairs}
 
 
-def _check_persons(person_column: str | None) -> None:
-    """Raises click.UsageError for options that do nothing without --person-column. DENIABLE_LEDGER only says where a ledger would be."""
-    source, typed = click.get_current_context().get_parameter_source, click.core.ParameterSource.COMMANDLINE
-    given = [option for option, name in (("--person-cap", "person_cap"), ("--ledger", "ledger")) if source(name) is typed]
-    if given and person_column is None:
-        need = "needs" if len(given) == 1 else "need"
-        raise click.UsageError(
-            f"{' and '.join(given)} {need} --person-column: without it, what a person gives away is neither added up nor capped"
-        )
-
-
 def _summary(report: SubmissionReport) -> dict[str, Any]:
-    rejected = [found._asdict() for found in report.rejected]
-    return {**asdict(report), "rejected": rejected}
+    return {**asdict(report), "rejected": [row._asdict() for row in report.rejected]}
 
 
-def _told(report: SubmissionReport) -> str:
+def _in_words(report: SubmissionReport) -> str:
     sent = f"{counted(report.accepted, 'respondent')} accepted in {counted(report.submissions, 'submission')}"
     lines = [f"{sent} to survey {report.survey}."]
     if report.code:
-        lines.append(f"To erase it later: deniable withdraw ADDRESS {report.code} (the code is kept nowhere else)")
+        lines.append(f"To erase it later: deniable withdraw ADDRESS {report.code} (the code is stored nowhere else)")
     if report.resumed:
-        lines.append(f"{_were(report.resumed)} dealt with by earlier runs.")
-    if rows := len({found.row for found in report.rejected}):
-        lines.append(f"{_were(rows)} left out:")
-        lines += [f"  {found}" for found in report.rejected[:20]]
+        lines.append(f"{_rows_were(report.resumed)} processed by earlier runs.")
+    if rows := len({row.row for row in report.rejected}):
+        lines.append(f"{_rows_were(rows)} left out:")
+        lines += [f"  {row}" for row in report.rejected[:20]]
         lines += (
-            [f"  … and {len(report.rejected) - 20:,} more reasons; --rejects FILE writes them all"] if len(report.rejected) > 20 else []
+            [f"  … and {len(report.rejected) - 20:,} more problems; --rejects FILE lists them all"] if len(report.rejected) > 20 else []
         )
     return "\n".join(lines)
 
 
-def _were(rows: int) -> str:
+def _rows_were(rows: int) -> str:
     return f"{counted(rows, 'row')} {'was' if rows == 1 else 'were'}"

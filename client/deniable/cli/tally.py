@@ -1,4 +1,4 @@
-"""`deniable tally`: the tally of an export and the estimates that follow from it, counted by this process or by a cluster."""
+"""Tally and estimates of an export, counted by this process or by a Dask cluster: the command `tally`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deniable.cli.command import command
 from deniable.cli.live import by_hand_option, group_option
-from deniable.cli.options import form_options, interval_options, printed
+from deniable.cli.options import form_options, interval_options, print_result
 from deniable.exported import Export
 from deniable.extras import missing
 from deniable.wire.tally import Tally
@@ -23,19 +24,19 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-@click.command("tally")
+@command("tally")
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
-    "--scheduler", metavar="ADDRESS", help="Of a Dask cluster whose workers see DIR at the same path, such as tcp://10.0.0.5:8786."
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Count with this Dask cluster, e.g. tcp://10.0.0.5:8786; its workers must see the same DIR.",
 )
-@click.option(
-    "--workers", type=click.IntRange(min=1), metavar="N", help="Count with N processes on this machine.  [default: with this one]"
-)
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Count with N processes on this machine.  [default: this process]")
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the tally to this file, too, or replace it: JSON, as a server's API gives it.",
+    help="Also write the tally to this file, or replace it: JSON, as in the server's API.",
 )
 @group_option
 @by_hand_option
@@ -51,34 +52,34 @@ def tally_command(
     form: str | None,
     **interval: Any,
 ) -> None:
-    """Count an export, and print the estimates.
+    r"""Count an export, and print its estimates.
 
-    DIR is what `deniable-server export` wrote. The same records give the same tally, bit for bit, whoever counts them, and however many
-    workers end on the way. Needs deniable[tables] and deniable[estimate]; --scheduler and --workers need deniable[scale], the former on
-    each worker's machine, too.
+    DIR is a folder that `deniable-server export` wrote. The same records always give the same tally, bit for bit, even if workers fail
+    on the way. Needs deniable[tables] and deniable[estimate]; --scheduler and --workers need deniable[scale], with --scheduler also on
+    each worker's machine.
 
-    \b
     Examples:
       deniable tally health-export
-      deniable tally /shared/health-export --scheduler tcp://10.0.0.5:8786 -o tally.json --csv > health.csv
+      deniable tally /shared/health-export -o tally.json \
+        --scheduler tcp://10.0.0.5:8786 --csv > health.csv
     """
     if scheduler and workers:
-        raise click.UsageError("--scheduler and --workers must not be given together")
+        raise click.UsageError("--scheduler and --workers must not be combined")
     from deniable.estimate.analysis import analyse
 
     export = Export.open(folder)
     with _cluster(scheduler, workers) as client:
-        counted = export.tally(group, by_hand, client)
-    described = export.described(group, by_hand)
-    found = replace(analyse(export.survey, counted, **interval).results, **described)
+        tally = export.tally(group, by_hand, client)
+    description = export.described(group, by_hand)
+    results = replace(analyse(export.survey, tally, **interval).results, **description)
     if output:
-        output.write_text(_written(export, counted, described) + "\n", encoding="utf-8")
-    printed(found, form)
+        output.write_text(_to_json(export, tally, description) + "\n", encoding="utf-8")
+    print_result(results, form)
 
 
 @contextmanager
 def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Client | None]:
-    """A client of the cluster that somebody asked for, None where nobody did."""
+    """Yields a client of the selected cluster; None to count in this process."""
     if scheduler is None and workers is None:
         yield None
         return
@@ -93,6 +94,6 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Client | No
         yield stack.enter_context(Client(scheduler))
 
 
-def _written(export: Export, tally: Tally, described: dict[str, Any]) -> str:
+def _to_json(export: Export, tally: Tally, description: dict[str, Any]) -> str:
     pairs = base64.b64encode(tally.to_bytes()).decode()
-    return json.dumps({**described, "survey": export.survey.id, "digest": export.survey.digest, "n": tally.n, "pairs": pairs})
+    return json.dumps({**description, "survey": export.survey.id, "digest": export.survey.digest, "n": tally.n, "pairs": pairs})

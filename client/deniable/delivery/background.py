@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 
-class InBackground:
+class BackgroundThread:
     """Runs tasks in a thread, one after the other; leaving waits for the last one, unless because of an interrupt.
 
     A task left alone ends by itself or with the process: what it sends is safe in the outbox.

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from deniable.delivery.account import Account, Rehearsal
-from deniable.delivery.background import InBackground
+from deniable.delivery.background import BackgroundThread
 from deniable.delivery.outbox import Job
 from deniable.delivery.row_keys import RowKeys
 from deniable.delivery.sender import Delivery
@@ -26,7 +26,7 @@ from deniable.wire.submission import MAX_COUNT
 
 HELD = 32 << 20
 """Bytes of perturbed records that wait in memory until all rows are checked."""
-_SHOWN = 20
+_LISTED = 20
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,41 @@ class SubmissionReport:
     pinned: bool = False
 
 
+@dataclass
+class _Totals:
+    """Running totals of a job.
+
+    Attributes:
+        rows: Rows that are processed.
+        accepted: Rows that were not rejected.
+        submissions: Requests.
+        rejected: The problems of rejected rows.
+        code: The withdrawal code of the last submission.
+    """
+
+    rows: int = 0
+    accepted: int = 0
+    submissions: int = 0
+    rejected: list[RejectedRow] = field(default_factory=list)
+    code: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of_job(cls, job: Job, *, by_row_key: bool) -> _Totals:
+        """Returns the totals of a job's earlier runs. Rows with keys are not counted: they are recognised one by one."""
+        rows = 0 if by_row_key else job.rows
+        rejected = list(job.rejected)
+        return cls(rows, rows - len({row.row for row in rejected}), job.submissions if rows else 0, rejected)
+
+    def add(self, batch: PerturbedBatch) -> None:
+        """Adds a batch."""
+        self.rows += batch.size
+        self.accepted += sum(submission.count for submission, _ in batch.submissions)
+        self.submissions += len(batch.submissions)
+        self.rejected += batch.rejected
+        if batch.submissions:
+            self.code = batch.submissions[0][1]
+
+
 @dataclass(frozen=True)
 class Bulk:
     """One call of `submit_many`.
@@ -77,43 +112,57 @@ class Bulk:
 
     def run(self, job: Job | None, progress: bool) -> SubmissionReport:
         """Sends all rows that are not sent yet, and returns the report."""
-        resumed = job.rows if job and not self.row_keys else 0
-        done = resumed
-        rejected = list(job.rejected) if job else []
-        accepted, submissions = done - len({row.row for row in rejected}), job.submissions if resumed and job else 0
-        code = None
+        totals = _Totals() if job is None else _Totals.of_job(job, by_row_key=self.row_keys is not None)
+        resumed = totals.rows
         if job:
             self.finish_earlier(job)
-        total, ready = self.check(done) if self.strict and self.source.repeatable else (self.source.total, deque[PerturbedBatch]())
-        with _bar(total, done, progress) as advance, InBackground() as sender:
-            for part in self.parts(ready, done, total):
-                self.refuse_more_than_invited(done + part.size)
-                if self.strict and part.rejected:
-                    raise AnswerError(_listed(part.rejected, f"{done:,} rows before them are dealt with, and nothing of these was sent"))
+        total, ready = self.check(resumed) if self.strict and self.source.repeatable else (self.source.total, deque[PerturbedBatch]())
+        with _progress_bar(total, resumed, progress) as advance, BackgroundThread() as sender:
+            for batch in self.batches(ready, resumed, total):
+                self.refuse_batch(batch, totals.rows)
                 sender.wait()
-                self.keep(part, job)
-                sender.start(partial(self.send, part, job, done))
-                if self.account:  # whose persons are charged for no rows before those ahead of them have arrived
+                self.keep(batch, job)
+                sender.start(partial(self.send, batch, job, totals.rows))
+                if self.account:  # persons are charged for rows only after earlier rows have arrived
                     sender.wait()
-                accepted += sum(submission.count for submission, _ in part.submissions)
-                submissions += len(part.submissions)
-                code = part.submissions[0][1] if part.submissions and self.public.invitation else code
-                rejected += part.rejected
-                done += part.size
-                advance(part.size)
+                totals.add(batch)
+                advance(batch.size)
             sender.wait()
         if self.account:
             self.account.settle()
-        if job and (left := self.delivery.outbox.waiting(self.delivery.url, job)):
-            are = "is" if left == 1 else "are"
-            raise DeliveryError(
-                f"{counted(left, 'submission')} of this job {are} being sent by another process; run the same command again"
-            )
-        earlier = self.row_keys.known if self.row_keys else 0
-        rows = (accepted + earlier, submissions, resumed + earlier)
-        return SubmissionReport(self.survey.id, self.survey.digest, *rows, tuple(rejected), code, self.pinned)
+        if job:
+            self.refuse_unfinished(job)
+        return self.report(totals, resumed)
 
-    def parts(self, ready: deque[PerturbedBatch], done: int, total: int | None) -> Iterator[PerturbedBatch]:
+    def report(self, totals: _Totals, resumed: int) -> SubmissionReport:
+        """Returns the report of a job, which resumed after so many rows."""
+        earlier = self.row_keys.sent_before if self.row_keys else 0
+        return SubmissionReport(
+            self.survey.id,
+            self.survey.digest,
+            totals.accepted + earlier,
+            totals.submissions,
+            resumed + earlier,
+            tuple(totals.rejected),
+            totals.code if self.public.invitation else None,
+            self.pinned,
+        )
+
+    def refuse_batch(self, batch: PerturbedBatch, done: int) -> None:
+        """Refuses rows after the one of an invitation, and invalid rows. Raises AnswerError."""
+        self.refuse_more_than_invited(done + batch.size)
+        if self.strict and batch.rejected:
+            raise AnswerError(_listed(batch.rejected, f"{done:,} rows before them are processed, and nothing of these was sent"))
+
+    def refuse_unfinished(self, job: Job) -> None:
+        """Raises DeliveryError if another process is sending submissions of the job."""
+        if waiting := self.delivery.outbox.waiting(self.delivery.url, job):
+            are = "is" if waiting == 1 else "are"
+            raise DeliveryError(
+                f"{counted(waiting, 'submission')} of this job {are} being sent by another process; run the same command again"
+            )
+
+    def batches(self, ready: deque[PerturbedBatch], done: int, total: int | None) -> Iterator[PerturbedBatch]:
         """Yields batches perturbed while they were checked; then reads and perturbs the remaining rows as needed."""
         while ready:
             done += ready[0].size
@@ -131,13 +180,13 @@ class Bulk:
     def refuse_more_than_invited(self, rows: int) -> None:
         """Refuses more than one row with an invitation. Raises AnswerError."""
         if self.public.invitation and rows > 1:
-            raise AnswerError("an invitation is for one respondent: the input must have one row, and has more; nothing of them was sent")
+            raise AnswerError("the input must have one row, since an invitation is for one respondent; nothing was sent")
 
     def admit(self, batch: Batch) -> Batch:
         """Returns the rows of a batch that may be sent, and charges their persons."""
         self.refuse_many_without_key(batch.size)
         batch = self.row_keys(batch) if self.row_keys else batch
-        return self.account.charged(batch) if self.account and batch.rows.size else batch
+        return self.account.charge(batch) if self.account and batch.rows.size else batch
 
     def rehearse(self, trial: Rehearsal | None, row_keys: RowKeys | None, batch: Batch) -> Batch:
         """Returns the rows as `admit` does, without charging."""
@@ -149,9 +198,9 @@ class Bulk:
         """Refuses many rows without a key before they are randomized: the server would refuse them, and they would wait in the outbox."""
         if rows > 1 and self.delivery.key is None and not self.public.invitation:
             raise RefusedError(
-                "many records in one submission need a key with the scope submit; nothing of these rows was randomized or sent. "
-                "Whoever runs the server makes one with `deniable-server key make --scope submit --name NAME`. "
-                "A batch of 1 sends each row by itself and needs none"
+                "many records in one submission need an API key with the scope submit; nothing of these rows was randomized or sent. "
+                "The server's operator makes one with `deniable-server key make --scope submit --name NAME`. "
+                "A batch of 1 sends each row by itself and needs no key"
             )
 
     def finish_earlier(self, job: Job) -> None:
@@ -161,25 +210,24 @@ class Bulk:
         """
         if self.public.invitation:
             self.delivery.outbox.invite(job, access_codes.read(self.public.invitation))
-        self.delivery.each_kept(job, True, self.delivery.send)
+        self.delivery.resend(job, True, self.delivery.send)
 
     def check(self, skip: int) -> tuple[int, deque[PerturbedBatch]]:
         """Reads all rows before any is sent; returns their number, and the batches that are perturbed already.
 
-        Up to HELD bytes are kept so that they need not be read again, unless it is known only later which may be sent. They are in no
-        outbox
-        yet: a run that ends before all rows are checked leaves nothing behind.
+        Up to HELD bytes are kept so that they need not be read again, unless it is known only later which may be sent. They are not in the
+        outbox yet: a run that ends before all rows are checked leaves nothing behind.
         """
         rejected: list[RejectedRow] = []
         ready: deque[PerturbedBatch] = deque()
         trial = self.account.trial() if self.account else None
         total, most = skip, 0 if self.account or self.row_keys else HELD
         rehearse = partial(self.rehearse, trial, self.row_keys.fresh() if self.row_keys else None)
-        for part in perturb_many(self.survey, self.source, self.public, rehearse, most, **self.options(skip)):
-            rejected += part.rejected
-            total += part.size
-            if not part.only_checked:
-                ready.append(part)
+        for batch in perturb_many(self.survey, self.source, self.public, rehearse, most, **self.options(skip)):
+            rejected += batch.rejected
+            total += batch.size
+            if not batch.only_checked:
+                ready.append(batch)
         self.refuse_more_than_invited(total)
         if rejected:
             raise AnswerError(_listed(rejected, "nothing was sent"))
@@ -187,25 +235,25 @@ class Bulk:
             trial.refuse()
         return total, ready
 
-    def keep(self, part: PerturbedBatch, job: Job | None) -> None:
+    def keep(self, batch: PerturbedBatch, job: Job | None) -> None:
         """Puts all submissions of a stretch into the outbox, in one step with the job's progress, before the first is sent."""
         outbox, url = self.delivery.outbox, self.delivery.url
-        submissions = [submission for submission, _ in part.submissions]
+        submissions = [submission for submission, _ in batch.submissions]
         if job and self.row_keys:
-            outbox.advance(url, self.survey.id, job, len(part.marks), submissions, (), part.marks)
+            outbox.advance(url, self.survey.id, job, len(batch.marks), submissions, (), batch.marks)
         elif job:
-            outbox.advance(url, self.survey.id, job, part.size, submissions, part.rejected)
+            outbox.advance(url, self.survey.id, job, batch.size, submissions, batch.rejected)
         elif submissions:
             outbox.add(url, self.survey.id, *submissions)
 
-    def send(self, part: PerturbedBatch, job: Job | None, done: int) -> None:
+    def send(self, batch: PerturbedBatch, job: Job | None, done: int) -> None:
         """Sends a batch. Errors also say how far the job is."""
         try:
-            self.delivery.send_all(self.survey.id, [submission for submission, _ in part.submissions])
+            self.delivery.send_all(self.survey.id, [submission for submission, _ in batch.submissions])
         except DeliveryError as error:
-            raise DeliveryError(f"{error}. {_where_it_stands(job, done, part)}") from None
+            raise DeliveryError(f"{error}. {_progress_in_words(job, done, batch)}") from None
         except RejectedError as error:
-            raise RejectedError(error.status, f"{error}. {_where_it_stands(job, done, part)}") from None
+            raise RejectedError(error.status, f"{error}. {_progress_in_words(job, done, batch)}") from None
 
 
 def rows_at_once(survey: Survey) -> int:
@@ -214,9 +262,9 @@ def rows_at_once(survey: Survey) -> int:
 
 
 def even(rows: int, most: int, least: int) -> int:
-    """Returns rows a request, at most `most`, so that the last one has at least `least`, fewer would wait for others to be counted.
+    """Returns the number of rows in a request, so that the last request has at least `least`; fewer would wait to be counted.
 
-    `most` if no number does that.
+    At most `most`, and `most` if no number does that.
     """
     sizes = range(most, least - 1, -1) if rows > most else ()
     return next((size for size in sizes if not 0 < rows % size < least), most)
@@ -227,23 +275,23 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _where_it_stands(job: Job | None, done: int, part: PerturbedBatch) -> str:
-    these = f"rows {done + 1:,} to {done + part.size:,} are" if part.size > 1 else f"row {done + 1:,} is"
-    stand = f"Rows up to {done:,} are dealt with; {these} randomized and in the outbox"
-    return f"{stand}; the same command again goes on from there" if job else f"{stand}; the rows behind them were not touched"
+def _progress_in_words(job: Job | None, done: int, batch: PerturbedBatch) -> str:
+    these = f"rows {done + 1:,} to {done + batch.size:,} are" if batch.size > 1 else f"row {done + 1:,} is"
+    state = f"Rows up to {done:,} are processed; {these} randomized and in the outbox"
+    return f"{state}; run the same command again to resume" if job else f"{state}; later rows were not touched"
 
 
 def _listed(rejected: list[RejectedRow], state: str) -> str:
     rows = len({row.row for row in rejected})
     verb = "has" if rows == 1 else "have"
-    lines = "\n".join(str(row) for row in rejected[:_SHOWN])
-    more = f"\n… and {len(rejected) - _SHOWN:,} more" if len(rejected) > _SHOWN else ""
+    lines = "\n".join(str(row) for row in rejected[:_LISTED])
+    more = f"\n… and {len(rejected) - _LISTED:,} more" if len(rejected) > _LISTED else ""
     return f"{counted(rows, 'row')} {verb} answers that cannot be sent; {state}\n{lines}{more}"
 
 
 @contextmanager
-def _bar(total: int | None, done: int, wanted: bool) -> Iterator[Callable[[int], None]]:
-    if not wanted or total is None:
+def _progress_bar(total: int | None, done: int, is_shown: bool) -> Iterator[Callable[[int], None]]:
+    if not is_shown or total is None:
         yield lambda rows: None
         return
     import click  # loaded only for a bar

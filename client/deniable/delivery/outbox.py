@@ -98,10 +98,10 @@ class Outbox:
             self.path = os.path.abspath(self.path)
         self._life: _Life | None = None
         self.owner = secrets.token_hex(8)
-        self._at_work: WeakValueDictionary[int, Job] = WeakValueDictionary()  # one without a reference was interrupted
+        self._at_work: WeakValueDictionary[int, Job] = WeakValueDictionary()  # a job without a reference was interrupted
         self._file = PrivateDatabase(self.path, self._unusable, ("synchronous = FULL",))
         try:
-            with self._file.alone():
+            with self._file.locked():
                 _prepare(self._file)
                 if self.path != MEMORY:
                     self._life = _Life(self._life_path(self.owner))
@@ -118,7 +118,7 @@ class Outbox:
                 db.execute("UPDATE submission SET owner = NULL WHERE owner = ?", [self.owner])
                 db.execute("UPDATE job SET owner = NULL WHERE owner = ?", [self.owner])
         finally:
-            with self._file.alone():  # no fork while SQLite is at work
+            with self._file.locked():  # no fork while SQLite is at work
                 if self._life:
                     self._life.end()
             self._file.close()
@@ -133,8 +133,7 @@ class Outbox:
             digest: The digest of the survey's definition.
             mark: The version of the input, such as its modification time.
             public: The part of the input that is sent, in words: group, sheet, columns. It is stored with the first rows: until these are
-                read
-                it may be anything, such as answers passed as columns.
+                read, it may be anything, such as answers passed as columns.
 
         Raises:
             RefusedError: The job began with another definition, mark or `public`, or for the same survey at another address.
@@ -169,7 +168,7 @@ class Outbox:
         with self._file.transaction() as db:
             self._insert(db, url, survey, submissions, None)
 
-    def begun(self, url: str, survey: str, name: str) -> int:
+    def processed_rows(self, url: str, survey: str, name: str) -> int:
         """Returns how many rows of a job are processed; 0 if there is no such job."""
         with self._file.transaction() as db:
             row = db.execute("SELECT rows FROM job WHERE url = ? AND survey = ? AND name = ?", [url, survey, name]).fetchone()
@@ -196,7 +195,7 @@ class Outbox:
         rejected: Iterable[RejectedRow],
         marks: Iterable[bytes] = (),
     ) -> None:
-        """Advances a job by `rows` rows, and stores their submissions, rejections and hashes, all in one transaction."""
+        """Adds `rows` rows to a job's progress, and stores their submissions, rejections and hashes, all in one transaction."""
         with self._file.transaction() as db:
             self._insert(db, url, survey, submissions, job)
             db.executemany("INSERT INTO sent_row VALUES (?)", [(mark,) for mark in marks])
@@ -240,16 +239,12 @@ class Outbox:
         with self._file.transaction() as db:
             db.execute("UPDATE submission SET invitation = ? WHERE job = ?", [invitation, job.number])
 
-    def acknowledged(self, submission_id: bytes) -> None:
-        """Removes a submission that the server has acknowledged."""
-        self.remove(submission_id)
-
     def remove(self, submission_id: bytes) -> None:
-        """Deletes a submission, if it is here, so that it is not sent."""
+        """Deletes a submission, if it is here: it is acknowledged or withdrawn."""
         with self._file.transaction() as db:
             db.execute("DELETE FROM submission WHERE id = ?", [submission_id])
 
-    def refused(self, submission_id: bytes, reason: str) -> None:
+    def mark_refused(self, submission_id: bytes, reason: str) -> None:
         """Marks a submission as rejected by the server."""
         with self._file.transaction() as db:
             db.execute("UPDATE submission SET state = 'refused', reason = ?, owner = NULL WHERE id = ?", [reason, submission_id])
@@ -270,7 +265,7 @@ class Outbox:
             query = "SELECT count(*) FROM submission WHERE url = ? AND state = 'waiting' AND (? IS NULL OR job = ?)"
             return int(db.execute(query, [url, *([job.number if job else None] * 2)]).fetchone()[0])
 
-    def turned_down(self, url: str) -> list[RefusedSubmission]:
+    def refused_submissions(self, url: str) -> list[RefusedSubmission]:
         """Returns the submissions that the server at `url` rejected."""
         with self._file.transaction() as db:
             rows = db.execute(
@@ -298,13 +293,13 @@ def _refuse_changed(name: str, rows: int, old: Sequence[str], new: Sequence[str]
     if mark != new_mark:
         raise RefusedError(
             f"job {name}: the file has changed since its first {rows:,} rows were randomized. Answers must not be "
-            f"randomized twice: put new rows into a file of their own, or give a job name of your own if all rows are new"
+            f"randomized twice: put new rows into a new file, or choose another job name if all rows are new"
         )
     if public != new_public:
-        began, comes = (one or f"no {other.split()[0]}" for one, other in ((public, new_public), (new_public, public)))
+        began, comes = (part or f"no {other.split()[0]}" for part, other in ((public, new_public), (new_public, public)))
         raise RefusedError(
-            f"job {name}: it began with {began}, and now comes with {comes}. "
-            f"Rows of another sheet, or answers in other columns, take a job name of their own if none of them was sent"
+            f"job {name}: it began with {began}, and now has {comes}. "
+            f"Choose another job name for rows of another sheet, or answers in other columns, if none of them was sent"
         )
 
 
@@ -312,11 +307,12 @@ def _refuse_elsewhere(db: sqlite3.Connection, job: Sequence[str]) -> None:
     """Refuses a job with rows randomized for another address, which may be the same server. Raises RefusedError."""
     query = "SELECT url, rows FROM job WHERE url <> ? AND survey = ? AND name = ? AND digest = ? AND rows > 0"
     url, _, name, _ = job
-    if found := db.execute(query, job).fetchone():
+    if row := db.execute(query, job).fetchone():
+        other_url, rows = row
         raise RefusedError(
-            f"job {name}: {found[1]:,} rows of it were randomized for this survey at {found[0]}, and would be randomized again for {url}. "
-            f"If that is the same server, write its address as before; if it is another one, which may know these people's answers "
-            f"too, use an outbox of its own"
+            f"job {name}: {rows:,} rows of it were randomized for this survey at {other_url}, and would be randomized again for {url}. "
+            f"If that is the same server, write its address as before. If it is another server, which may know these people's answers "
+            f"too, use a separate outbox"
         )
 
 
@@ -325,7 +321,7 @@ def _prepare(file: PrivateDatabase) -> None:
     before = file.version(_VERSION)
     file.run("PRAGMA journal_mode = WAL")
     with file.transaction() as db:
-        for step in _STEPS[file.version(_VERSION) :]:  # asked again: another process may have been first
+        for step in _STEPS[file.version(_VERSION) :]:  # read again: another process may have been first
             for statement in step:
                 db.execute(statement)
         db.execute(f"PRAGMA user_version = {_VERSION}")
@@ -343,6 +339,7 @@ class _Life:
         self._db.execute("BEGIN EXCLUSIVE")
 
     def end(self) -> None:
+        """Releases the lock, and removes its file."""
         self._db.close()
         Path(self._path).unlink(missing_ok=True)
 

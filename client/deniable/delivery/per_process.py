@@ -41,5 +41,5 @@ class PerProcess(Generic[T]):
             return self._instances[_forks]
 
     def detach(self) -> T | None:
-        """Detaches and returns this process's instance, to be closed; None if there is none."""
+        """Detaches and returns this process's instance, to be closed; None if it was not created."""
         return self._instances.pop(_forks, None)

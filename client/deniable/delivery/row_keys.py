@@ -18,7 +18,7 @@ import numpy as np
 from deniable.delivery.outbox import Outbox
 from deniable.device.tables import Batch
 from deniable.errors import RefusedError, RejectedRow
-from deniable.privacy.person_keys import known_by
+from deniable.privacy.person_keys import normal_form
 from deniable.privacy.private_files import MEMORY, create_private
 
 KEY_BYTES = 32
@@ -28,14 +28,19 @@ BY_ROW_KEY = "rows by their keys"
 
 @dataclass
 class RowKeys:
-    """Recognises the rows of one input to a survey by their keys in `column`. known: how many so far were sent before."""
+    """Recognises the rows of one input to a survey by their keys.
+
+    Attributes:
+        column: The column with the keys.
+        sent_before: The number of rows so far that were sent before.
+    """
 
     outbox: Outbox
     url: str
     survey: str
     column: str
-    known: int = 0
-    _seen: dict[bytes, int] = field(default_factory=dict, repr=False)
+    sent_before: int = 0
+    _first_rows: dict[bytes, int] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self._key = _key_of(self.outbox)
@@ -51,25 +56,25 @@ class RowKeys:
         """
         marks = [self.hashed(key) for key in batch.keys]
         sent = self.outbox.sent(marks)
-        first = [self._seen.setdefault(mark, row) for mark, row in zip(marks, batch.rows.tolist(), strict=True)]
+        first = [self._first_rows.setdefault(mark, row) for mark, row in zip(marks, batch.rows.tolist(), strict=True)]
         twice = [(row, other) for row, other in zip(batch.rows.tolist(), first, strict=True) if row != other]
-        rejected = [RejectedRow(row, self.column, f"must be another in each row; row {other:,} has the same") for row, other in twice]
+        rejected = [RejectedRow(row, self.column, f"must differ in each row; row {other:,} has the same") for row, other in twice]
         once = np.array(first, dtype=np.int64) == batch.rows
         new = np.array([mark not in sent for mark in marks], dtype=np.bool_)
-        self.known += int(np.count_nonzero(once & ~new))
+        self.sent_before += int(np.count_nonzero(once & ~new))
         unsent = batch.only(once & new)
         return replace(unsent, rejected=[*batch.rejected, *rejected], marks=[self.hashed(key) for key in unsent.keys], keys=[])
 
     def hashed(self, key: Any) -> bytes:
         """Returns the hash of a row's key, 16 bytes."""
-        text = "\0".join((self.url, self.survey, str(known_by(key))))
+        text = "\0".join((self.url, self.survey, str(normal_form(key))))
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16, person=b"row").digest()
 
 
 def _key_of(outbox: Outbox) -> bytes:
-    """Returns the key beside the outbox, created if there is none and no hash uses one. Raises RefusedError."""
+    """Returns the key beside the outbox, created if it does not exist and no hash uses it. Raises RefusedError."""
     if outbox.path == MEMORY:
-        raise RefusedError("row_key needs an outbox in a file: what is kept in memory recognises nothing later")
+        raise RefusedError("row_key needs an outbox in a file: an outbox in memory recognises no rows later")
     path = f"{outbox.path}.key"
     with outbox.exclusive() as hashed:
         create_private(path)
@@ -79,7 +84,7 @@ def _key_of(outbox: Outbox) -> bytes:
             key = file.read(KEY_BYTES + 1)
             if len(key) != KEY_BYTES:
                 if hashed:
-                    raise RefusedError(f"{path} must have the key that rows were recognised by, and has not; nothing was sent")
+                    raise RefusedError(f"{path} must contain the key by which earlier rows are recognised; nothing was sent")
                 key = secrets.token_bytes(KEY_BYTES)
                 file.seek(0)
                 file.write(key)

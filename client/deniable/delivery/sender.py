@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from deniable.delivery.credentials import ApiKey
+from deniable.delivery.credentials import BearerKey
 from deniable.delivery.outbox import Job, Outbox, default_path
 from deniable.delivery.per_process import PerProcess
 from deniable.delivery.transport import Transport
@@ -18,12 +18,15 @@ from deniable.wire.submission import Submission
 
 
 class Delivery:
-    """Sends submissions to the server of `transport`. The outbox is the file at `path`, opened when it is first needed.
+    """Sends submissions to a server, from an outbox that is opened when it is first needed.
 
-    key: Sent with submissions of many records and of an organisation, and with no others.
+    Args:
+        transport: The connection to the server.
+        path: The file of the outbox.
+        key: The API key, sent only with submissions of many records or of an organisation.
     """
 
-    def __init__(self, transport: Transport, path: str | Path | None, key: ApiKey | None = None) -> None:
+    def __init__(self, transport: Transport, path: str | Path | None, key: BearerKey | None = None) -> None:
         self.url = transport.url
         self.key = key
         self._transport = transport
@@ -51,30 +54,29 @@ class Delivery:
         try:
             self._transport.post(f"/api/v1/surveys/{survey_id}/submissions", submission.to_json(), {"accepted": submission.count}, key)
         except RejectedError as error:
-            self.outbox.refused(submission.id, str(error))
+            self.outbox.mark_refused(submission.id, str(error))
             raise
         except DeliveryError as error:
             self.outbox.release([submission.id])
-            raise DeliveryError(f"{error}. {self._kept()}") from None
+            raise DeliveryError(f"{error}. {self._next_steps()}") from None
         except BaseException:
             self.outbox.release([submission.id])
             raise
-        with suppress(
-            DeliveryError, RefusedError
-        ):  # a full disk, or a client that was closed meanwhile: it is counted all the same, and once however often it is sent
-            self.outbox.acknowledged(submission.id)
+        # a full disk or a closed client must not turn success into an error: sent again, the submission is counted once
+        with suppress(DeliveryError, RefusedError):
+            self.outbox.remove(submission.id)
 
     def send_all(self, survey_id: str, submissions: Iterable[Submission]) -> None:
         """Sends several submissions, and releases the unsent ones after an error."""
-        left = list(submissions)
+        unsent = list(submissions)
         try:
-            while left:
-                self.send(survey_id, left[0])
-                left.pop(0)
+            while unsent:
+                self.send(survey_id, unsent[0])
+                unsent.pop(0)
         finally:
-            self.outbox.release(submission.id for submission in left)
+            self.outbox.release(submission.id for submission in unsent)
 
-    def each_kept(self, job: Job | None, refused: bool, send: Callable[[str, Submission], None]) -> None:
+    def resend(self, job: Job | None, refused: bool, send: Callable[[str, Submission], None]) -> None:
         """Calls `send` for submissions of the outbox that no live process sends, and releases the rest after an error."""
         claimed = self.outbox.claim(self.url, job, refused)
         try:
@@ -93,7 +95,8 @@ class Delivery:
         body = b'{"code":"%s"}' % base64.urlsafe_b64encode(secret)  # 15 bytes need no padding
         self._transport.post(f"/api/v1/surveys/{survey_id}/withdrawals", body, {"withdrawn": True})
 
-    def _kept(self) -> str:
+    def _next_steps(self) -> str:
+        """Returns where the perturbed answers are, and how to send them."""
         if self.outbox.path == MEMORY:
             return "The perturbed answers are kept in memory only: client.resend() sends them while this process lives"
         return (

@@ -21,11 +21,11 @@ from deniable.survey.types.base import printable
 
 MAX_REPLY = 64 << 20
 MAX_WORD = 1 << 16
-"""The bytes of the longest reply to a POST: a few words, or the reason of a refusal."""
+"""The most bytes of a reply to a POST: a few words, or the reason of a rejection."""
 MAX_FILE = 4 << 30
-"""The bytes of the largest file that is saved, unless its caller takes more."""
+"""The most bytes of a saved file, unless the caller allows more."""
 SLOWEST = 4096.0
-"""Bytes a second of a reply, on average, once the first wait is over: a server that sends them one by one would hold a client for ever."""
+"""The least bytes a second of a reply, on average after the first wait: a slower server could block a client for ever."""
 LONGEST_WAIT = 120.0
 _FIRST_WAIT, _LONGEST_BACKOFF = 0.5, 30.0
 _TRY_AGAIN = (408, 425, 429)
@@ -42,7 +42,7 @@ class Transport:
     def __init__(self, url: str, timeout: float, retries: int) -> None:
         self.url = url.rstrip("/")
         self._retries, self._timeout = retries, timeout
-        self._http = PerProcess(lambda: _opened(self.url, timeout))
+        self._http = PerProcess(lambda: _new_client(self.url, timeout))
         self._closed = False
 
     def close(self) -> None:
@@ -54,23 +54,26 @@ class Transport:
     def refuse_closed(self) -> None:
         """Raises RefusedError once this is closed."""
         if self._closed:
-            raise RefusedError("the client is closed: make another one")
+            raise RefusedError("the client is closed; create another one")
 
     def get(self, path: str, params: Mapping[str, Any] | None = None, auth: httpx.Auth | None = None, limit: int | None = None) -> bytes:
         """Returns the body of a 200, of at most `limit` bytes or MAX_REPLY. Raises DeliveryError, RejectedError."""
         return self._request("GET", path, limit=limit or MAX_REPLY, params=params, auth=auth)
 
     def save(self, path: str, params: Mapping[str, Any], auth: httpx.Auth | None, into: IO[bytes], most: int = MAX_FILE) -> None:
-        """Writes the body of a 200, of at most `most` bytes, to a file as it comes, from the start again at each attempt.
+        """Writes the body of a 200, of at most `most` bytes, to a file as it arrives. Each attempt starts again.
 
-        Raises DeliveryError, RejectedError, and OSError where the file cannot be written.
+        Raises:
+            DeliveryError: The server could not be reached.
+            RejectedError: The server rejected the request.
+            OSError: The file cannot be written.
         """
         self._request("GET", path, limit=MAX_REPLY, params=params, auth=auth, into=into, most=most, timeout=_MADE_WITHIN)
 
     def post(self, path: str, body: bytes, expected: Any, auth: httpx.Auth | None = None) -> None:
         """Sends JSON until the server replies 200 with exactly `expected`. Raises DeliveryError, RejectedError.
 
-        Any other 200, such as a hotel's login page, is no acknowledgement and counts as a failed attempt.
+        Any other 200, such as a hotel's login page, is not an acknowledgement and counts as a failed attempt.
         """
         headers = {"Content-Type": "application/json"}
         self._request("POST", path, limit=MAX_WORD, content=body, headers=headers, expected=expected, auth=auth)
@@ -91,7 +94,7 @@ class Transport:
                     return body
                 if status < 500 and status != 200 and status not in _TRY_AGAIN:
                     raise RejectedError(status, f"{self.url} answered {status}: {_reason(status, headers, body)}")
-                failure = f"HTTP {status}" if status != 200 else "a reply that is no acknowledgement"
+                failure = f"HTTP {status}" if status != 200 else "a reply that is not an acknowledgement"
                 requested = retry_after(headers.get("Retry-After"))
             if attempt >= self._retries or requested > LONGEST_WAIT:
                 wish = f", which asks to wait {requested:.0f} s" if requested > LONGEST_WAIT else ""
@@ -124,18 +127,18 @@ class Transport:
             return response.status_code, response.headers, bytes(body)
 
 
-def _opened(url: str, timeout: float) -> httpx.Client:
+def _new_client(url: str, timeout: float) -> httpx.Client:
     # identity: the definition is hashed as served. Whatever comes is read as it is, so no reply unpacks into something huge
     headers = {"User-Agent": "deniable", "Accept-Encoding": "identity"}
-    no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))  # one would tie a respondent's submissions together
+    no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))  # a cookie would link a respondent's submissions
     host = urlsplit(url).hostname or ""
-    # what is meant for this machine, a password in it, would leave it by a proxy that the environment names
+    # a request to this machine, and its password, would leave it by a proxy from the environment
     direct = {f"all://{f'[{host}]' if ':' in host else host}": None} if _is_this_machine(host) else None
     return httpx.Client(timeout=timeout, headers=headers, cookies=no_cookies, mounts=direct, follow_redirects=False)
 
 
 def refuse_plain_http(url: str, secret: str) -> None:
-    """Raises ValueError where `secret` (say, "a password") would travel unencrypted to another machine. Quotes nothing of the address."""
+    """Raises ValueError if `secret`, such as "a password", would travel unencrypted to another machine. Quotes nothing of the address."""
     parts = urlsplit(url)
     if parts.scheme != "https" and not _is_this_machine(parts.hostname or ""):
         raise ValueError(f"url must begin with https:// where {secret} is sent to another machine, got {parts.scheme}://")
@@ -186,7 +189,7 @@ def _reason(status: int, headers: httpx.Headers, body: bytes) -> str:
     detail = reply.get("detail") if isinstance(reply, dict) else None
     if isinstance(detail, str) and detail:
         return _clean(detail)
-    wrong = "; is it the address of a server of surveys, without a path to one of its pages?" if status == 404 else ""
+    wrong = "; is this the address of a survey server, without a path to a page?" if status == 404 else ""
     return f"no reason given{wrong}"
 
 

@@ -20,7 +20,7 @@ from deniable.device.encode import MISSING
 from deniable.device.randomize import Words
 from deniable.device.sources.rows import RawRows, Rows
 from deniable.errors import AnswerError, RejectedRow
-from deniable.privacy.person_keys import UNNAMED, refusal
+from deniable.privacy.person_keys import UNNAMED, key_problem
 from deniable.survey import Survey
 from deniable.survey.exclusive import contradictions
 from deniable.survey.question import Question
@@ -152,7 +152,7 @@ def _encode(survey: Survey, raw: RawRows, first: int, words: Words, extra: Extra
 def _invalid_keys(cells: Sequence[Any], what: str) -> dict[int, str]:
     """Returns the indexes of invalid keys, each with the rule it breaks."""
     rule = f"must name the {what}, by text or a whole number"
-    reasons = ((row, refusal(cell)) for row, cell in enumerate(cells))
+    reasons = ((row, key_problem(cell)) for row, cell in enumerate(cells))
     return {row: rule if reason == UNNAMED else f"{rule}; it {reason}" for row, reason in reasons if reason}
 
 

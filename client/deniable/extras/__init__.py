@@ -1,4 +1,4 @@
-"""Optional dependencies: which extra brings what is missing, and what to install."""
+"""Optional dependencies: the extra that provides a missing package, and the command to install it."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ _DISTRIBUTIONS = {
     "vl_convert": "vl-convert-python",
     "websocket": "websocket-client",
 }
-"""Distributions whose name is not that of the module."""
+"""Names of distributions that differ from their modules' names."""
 
 
 def available(need: str) -> bool:
-    """Returns whether every package is installed that `need`, a key of the table above, takes. Imports nothing."""
+    """Returns whether all packages for `need`, a key of the table above, are installed. Imports nothing."""
     return not _absent(need)
 
 
 def missing(what: str, need: str) -> MissingExtraError | None:
-    """Returns the error that `what` raises if a package is not installed, else None. Imports nothing.
+    """Returns the error to raise if a package is not installed, else None. Imports nothing.
 
-    Its message names the extra and the packages themselves, with the versions that this installation accepts: the name of this project is
-    not registered on a package index.
+    Its message names the extra and the packages themselves, with the versions that this installation accepts: this project's name is not
+    registered on a package index.
 
     Args:
-        what: What cannot be had, at the beginning of the message.
+        what: The feature that needs the packages, at the beginning of the message.
         need: A key of the table above.
     """
     if absent := _absent(need):
@@ -54,7 +54,7 @@ def missing(what: str, need: str) -> MissingExtraError | None:
 
 
 def extra_of(need: str) -> str:
-    """Returns the name of the extra that brings `need`, a key of the table above."""
+    """Returns the name of the extra for `need`, a key of the table above."""
     return _EXTRAS.get(need, need)
 
 
@@ -63,12 +63,12 @@ def _absent(need: str) -> list[str]:
 
 
 def _requirements(modules: Iterable[str]) -> Iterable[str]:
-    """Yields the requirements that bring the modules, quoted for a shell and each once."""
+    """Returns the requirements for the modules, quoted for a shell, each once."""
     try:
         declared = requires("deniable") or []
     except PackageNotFoundError:  # run from source, without an installation
         declared = []
-    parts = [re.match(r"(?P<name>[\w.-]+)(?:\[[\w,]+\])?[^;\s]*", line) for line in declared]
-    rules = {part["name"].lower(): part[0] for part in parts if part}
+    matches = [re.match(r"(?P<name>[\w.-]+)(?:\[[\w,]+\])?[^;\s]*", line) for line in declared]
+    rules = {match["name"].lower(): match[0] for match in matches if match}
     names = (_DISTRIBUTIONS.get(module, module.replace("_", "-")) for module in modules)
     return dict.fromkeys(f"'{rules.get(name, name)}'" for name in names)

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from deniable.privacy.accounting import advanced, exact, groups, household, mixed, posterior_range, submission, waves
+from deniable.privacy.accounting import (
+    advanced_composition,
+    group_privacy,
+    heterogeneous_composition,
+    optimal_composition,
+    parallel_composition,
+    posterior_range,
+    sequential_composition,
+    submission_epsilon,
+)
 from deniable.privacy.posterior import posterior_bound
 from deniable.privacy.published import published
-from deniable.privacy.shuffling import shuffled, shuffled_at_least, shuffled_question
+from deniable.privacy.shuffling import question_shuffling_bound, shuffling_bound, shuffling_lower_bound
 
 __all__ = [
-    "advanced",
-    "exact",
-    "groups",
-    "household",
-    "mixed",
+    "advanced_composition",
+    "group_privacy",
+    "heterogeneous_composition",
+    "optimal_composition",
+    "parallel_composition",
     "posterior_bound",
     "posterior_range",
     "published",
-    "shuffled",
-    "shuffled_at_least",
-    "shuffled_question",
-    "submission",
-    "waves",
+    "question_shuffling_bound",
+    "sequential_composition",
+    "shuffling_bound",
+    "shuffling_lower_bound",
+    "submission_epsilon",
 ]

@@ -25,25 +25,25 @@ MAX_EPSILON = 1e6
 MAX_COUNT = 10**12
 
 _MAX_ADVANCED = 700.0  # its exponential is still finite
-_MAX_ATOMS = 2_000_000  # values of the privacy loss that `mixed` enumerates
+_MAX_ATOMS = 2_000_000  # values of the privacy loss that `heterogeneous_composition` enumerates
 
 
-def submission(survey: Survey) -> float:
+def submission_epsilon(survey: Survey) -> float:
     """Returns the privacy loss of one whole submission: the epsilons of its questions add (sequential composition)."""
     return survey.epsilon
 
 
-def waves(epsilons: Iterable[float]) -> float:
+def sequential_composition(epsilons: Iterable[float]) -> float:
     """Returns the privacy loss of asking the same people again: their epsilons add, without any slack."""
     return math.fsum(check_epsilon("epsilon", epsilon) for epsilon in epsilons)
 
 
-def groups(epsilons: Iterable[float]) -> float:
+def parallel_composition(epsilons: Iterable[float]) -> float:
     """Returns the privacy loss of disjoint groups of people: the largest epsilon (parallel composition). 0 for no group."""
     return max((check_epsilon("epsilon", epsilon) for epsilon in epsilons), default=0.0)
 
 
-def household(epsilon: float, people: int) -> float:
+def group_privacy(epsilon: float, people: int) -> float:
     """Returns the privacy loss of `people` whose answers are associated, such as one secret that all of them report."""
     return check_epsilon("epsilon", epsilon) * check_count("people", people)
 
@@ -66,19 +66,17 @@ def posterior_range(prior: float, epsilon: float) -> tuple[float, float]:
     return prior * shrink / (prior * shrink + 1 - prior), prior / (prior + (1 - prior) * shrink)
 
 
-def advanced(epsilon: float, k: int, delta: float) -> float:
+def advanced_composition(epsilon: float, k: int, delta: float) -> float:
     """Returns a simple bound for k uses of epsilon each, with a slack delta: sqrt(2 k ln(1/delta)) epsilon + k epsilon (e^epsilon - 1)."""
     epsilon, k, delta = check_epsilon("epsilon", epsilon), check_count("k", k), check_delta(delta)
     if delta == 0:
-        raise ValueError("delta must be above 0 and below 1, got 0: without slack the epsilons add, see `waves`")
+        raise ValueError("delta must be above 0 and below 1, got 0: without slack use `sequential_composition`")
     if epsilon > _MAX_ADVANCED:
-        raise ValueError(
-            f"epsilon must be at most {_MAX_ADVANCED:g} for this bound, got {epsilon!r}: the plain sum is far less, see `waves`"
-        )
+        raise ValueError(f"epsilon must be at most {_MAX_ADVANCED:g} for this bound, got {epsilon!r}: `sequential_composition` is far less")
     return math.sqrt(2 * k * -math.log(delta)) * epsilon + k * epsilon * math.expm1(epsilon)
 
 
-def exact(epsilon: float, k: int, delta: float = 0.0) -> float:
+def optimal_composition(epsilon: float, k: int, delta: float = 0.0) -> float:
     """Returns the least epsilon that k uses of epsilon each guarantee with a slack delta; k epsilon if delta is 0.
 
     Exact for k-fold randomized response, and no set of k mechanisms of epsilon each is worse, even if each is chosen after seeing the
@@ -88,11 +86,11 @@ def exact(epsilon: float, k: int, delta: float = 0.0) -> float:
     Raises:
         ValueError: An argument is out of range.
     """
-    return mixed([(epsilon, k)], delta)
+    return heterogeneous_composition([(epsilon, k)], delta)
 
 
-def mixed(uses: Iterable[tuple[float, int]], delta: float = 0.0) -> float:
-    """Returns the least epsilon as `exact` does, for different epsilons: pairs of an epsilon and how often it was used.
+def heterogeneous_composition(uses: Iterable[tuple[float, int]], delta: float = 0.0) -> float:
+    """Returns the least epsilon as `optimal_composition` does, for different epsilons: pairs of an epsilon and how often it was used.
 
     Enumerates the values of the privacy loss, the product of all (times + 1).
 
@@ -145,18 +143,18 @@ def check_epsilon(name: str, value: Any) -> float:
     """Returns a finite number from 0 to MAX_EPSILON. Raises ValueError otherwise."""
     number = _number(value)
     if number is None or not (number >= 0 and math.isfinite(number)):
-        raise ValueError(f"{name} must be a finite number of at least 0, got {_shown(value)}")
+        raise ValueError(f"{name} must be a finite number of at least 0, got {_quoted(value)}")
     if number > MAX_EPSILON:
-        raise ValueError(f"{name} must be at most {MAX_EPSILON:,.0f}, got {_shown(value)}")
+        raise ValueError(f"{name} must be at most {MAX_EPSILON:,.0f}, got {_quoted(value)}")
     return number
 
 
 def check_count(name: str, value: Any, most: int = MAX_COUNT) -> int:
     """Returns a whole number from 1 to `most`. Raises ValueError otherwise."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {_shown(value)}")
+        raise ValueError(f"{name} must be a whole number of at least 1, got {_quoted(value)}")
     if value > most:
-        raise ValueError(f"{name} must be at most {most:,}, got {_shown(value)}")
+        raise ValueError(f"{name} must be at most {most:,}, got {_quoted(value)}")
     return int(value)
 
 
@@ -164,7 +162,7 @@ def check_delta(value: Any, least: float = 0.0) -> float:
     """Returns a number of at least `least` and below 1. Raises ValueError otherwise."""
     number = _number(value)
     if number is None or not least <= number < 1:
-        raise ValueError(f"delta must be at least {least:g} and below 1, got {_shown(value)}")
+        raise ValueError(f"delta must be at least {least:g} and below 1, got {_quoted(value)}")
     return number
 
 
@@ -176,6 +174,6 @@ def _number(value: Any) -> float | None:
         return math.inf if value > 0 else -math.inf
 
 
-def _shown(value: Any) -> str:
-    """Returns a value for a message: Python does not write integers of thousands of digits."""
+def _quoted(value: Any) -> str:
+    """Returns a value for a message; Python refuses to print integers of thousands of digits."""
     return f"a number of {value.bit_length():,} bits" if isinstance(value, int) and value.bit_length() > 200 else repr(value)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deniable.errors import RefusedError
-from deniable.privacy.person_keys import UNNAMED, known_by, refusal
+from deniable.privacy.person_keys import UNNAMED, key_problem, normal_form
 from deniable.privacy.private_files import PrivateDatabase, in_data_folder
 from deniable.survey.total import within
 
@@ -54,7 +54,7 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True)
 class JobRows:
-    """A batch's place in a job: `job` as `Ledger.job` returns it, and the numbers of the batch's rows."""
+    """The rows of a batch in a job: `job` as `Ledger.job` returns it, and the numbers of the rows."""
 
     job: bytes
     rows: Sequence[int]
@@ -96,17 +96,17 @@ class Ledger:
 
     def close(self) -> None:
         """Closes the file, rewritten if it has changed, so that its bytes are in the order of the hashes."""
-        with self._file.alone():
+        with self._file.locked():
             if self._changed:
-                with suppress(sqlite3.Error):  # another process uses it, and will do so
+                with suppress(sqlite3.Error):  # another process uses it, and will rewrite it
                     self._file.run("VACUUM")
         self._file.close()
 
     def hashed(self, person: Any) -> bytes:
         """Returns the hash of a person's key, 16 bytes. Raises ValueError, without quoting it, for an invalid key."""
-        normal = known_by(person)
+        normal = normal_form(person)
         if normal is None:
-            reason = "" if (rule := refusal(person)) == UNNAMED else f"; it {rule}"
+            reason = "" if (rule := key_problem(person)) == UNNAMED else f"; it {rule}"
             raise ValueError(f"person must be text or a whole number, the same in each survey, got {_kind(person)}{reason}")
         return self._hash(b"person", normal)
 
@@ -121,7 +121,7 @@ class Ledger:
         return Spent(len(rows), sum(times for _, times in rows), math.fsum(epsilon * times for epsilon, times in rows))
 
     def charge(
-        self, people: Sequence[bytes], use: Use, cap: float, *, place: JobRows | None = None, all_or_none: bool = False
+        self, people: Sequence[bytes], use: Use, cap: float, *, job_rows: JobRows | None = None, all_or_none: bool = False
     ) -> list[bool]:
         """Charges each of these people, by hash, with `use`, but never above `cap`; returns who was charged.
 
@@ -131,53 +131,53 @@ class Ledger:
             people: The hashes of the people.
             use: The charge.
             cap: The most that a person's total may be.
-            place: The place in a job: rows that an earlier run of the job charged are not charged again.
+            job_rows: The rows in a job: rows that an earlier run of the job charged are not charged again.
             all_or_none: Charge no one if someone would exceed the cap.
 
         Raises:
             RefusedError: The file cannot be used.
         """
         with self._file.transaction() as db:
-            begun = self._begun(db, people, place)
+            begun = self._begun(db, people, job_rows)
             sums: dict[bytes, list[float]] = {}
-            may = [
+            charged = [
                 paid or self._fits(db, sums, person, use.epsilon, cap)  # in this order: a paid row is not added again
                 for person, paid in zip(people, begun, strict=True)
             ]
-            if all_or_none and not all(may):
-                return may
-            new = [person for person, paid, fits in zip(people, begun, may, strict=True) if fits and not paid]
+            if all_or_none and not all(charged):
+                return charged
+            new = [person for person, paid, fits in zip(people, begun, charged, strict=True) if fits and not paid]
             db.executemany(
                 "INSERT INTO spent VALUES (?, ?, ?, 1) ON CONFLICT (person, survey) DO UPDATE SET times = times + 1",
                 [(person, bytes.fromhex(use.digest), use.epsilon) for person in new],
             )
-            if place:
-                self._note(db, people, may, place)
+            if job_rows:
+                self._note(db, people, charged, job_rows)
             self._changed = True
-        return may
+        return charged
 
     def trial(self, use: Use, cap: float) -> Trial:
         """Returns a dry run, which computes who would be charged over any number of batches."""
         return Trial(self, use, cap)
 
     def settle(self, job: bytes) -> None:
-        """Deletes the rows of a completed job, all of which are in the outbox."""
+        """Deletes the rows of a completed job; all of them are in the outbox."""
         with self._file.transaction() as db:
             db.execute("DELETE FROM begun WHERE job = ?", [job])
 
-    def _begun(self, db: sqlite3.Connection, people: Sequence[bytes], place: JobRows | None) -> list[bool]:
+    def _begun(self, db: sqlite3.Connection, people: Sequence[bytes], job_rows: JobRows | None) -> list[bool]:
         """Returns for each person whether that very row is paid already. A row that now has another person is not."""
-        if place is None:
+        if job_rows is None:
             return [False] * len(people)
-        paid = dict(db.execute("SELECT row, charge FROM begun WHERE job = ?", [place.job]))
-        return [paid.get(row) == self._charge_of(place.job, row, person) for row, person in zip(place.rows, people, strict=True)]
+        paid = dict(db.execute("SELECT row, charge FROM begun WHERE job = ?", [job_rows.job]))
+        return [paid.get(row) == self._charge_of(job_rows.job, row, person) for row, person in zip(job_rows.rows, people, strict=True)]
 
-    def _note(self, db: sqlite3.Connection, people: Sequence[bytes], charged: Sequence[bool], place: JobRows) -> None:
+    def _note(self, db: sqlite3.Connection, people: Sequence[bytes], charged: Sequence[bool], job_rows: JobRows) -> None:
         """Records which rows are paid until the next batch, when these are in the outbox."""
-        if len(place.rows):
-            db.execute("DELETE FROM begun WHERE job = ? AND row < ?", [place.job, int(place.rows[0])])
-        stand = zip(place.rows, people, charged, strict=True)
-        notes = [(place.job, int(row), self._charge_of(place.job, row, person)) for row, person, paid in stand if paid]
+        if len(job_rows.rows):
+            db.execute("DELETE FROM begun WHERE job = ? AND row < ?", [job_rows.job, int(job_rows.rows[0])])
+        rows = zip(job_rows.rows, people, charged, strict=True)
+        notes = [(job_rows.job, int(row), self._charge_of(job_rows.job, row, person)) for row, person, paid in rows if paid]
         db.executemany("INSERT OR REPLACE INTO begun VALUES (?, ?, ?)", notes)
 
     def _fits(self, db: sqlite3.Connection, sums: dict[bytes, list[float]], person: bytes, epsilon: float, cap: float) -> bool:
@@ -207,11 +207,11 @@ class Trial:
         self._ledger, self._use, self._cap = ledger, use, cap
         self._sums: dict[bytes, list[float]] = {}
 
-    def __call__(self, people: Sequence[bytes], place: JobRows | None) -> list[bool]:
+    def __call__(self, people: Sequence[bytes], job_rows: JobRows | None) -> list[bool]:
         """Returns who could be charged, after all people of earlier calls."""
         ledger, (_, epsilon) = self._ledger, self._use
         with ledger._file.transaction() as db:
-            begun = ledger._begun(db, people, place)
+            begun = ledger._begun(db, people, job_rows)
             return [paid or ledger._fits(db, self._sums, person, epsilon, self._cap) for person, paid in zip(people, begun, strict=True)]
 
 

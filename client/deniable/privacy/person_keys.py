@@ -1,4 +1,4 @@
-"""Normal form of identifiers: one form of a person's or row's key for every way to write it. A key is not an answer.
+"""Normal form of identifiers: one form for every spelling of a person's or row's key. A key is not an answer.
 
 A spreadsheet or pandas writes the number 17 as `17.0` as soon as one number of its column is missing, and reads `017` as 17. So a text
 that reads as a whole number becomes that number. Invisible characters would let one person have two keys; they are refused.
@@ -20,13 +20,13 @@ UNNAMED = "must be text or a whole number"
 """The rule for values that are not keys, such as an empty cell."""
 
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Zl", "Zp"}
-_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters and marks that show nothing
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # invisible letters and marks
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LONGEST = 4_000  # digits of a number that Python reads
 
 
-def known_by(person: Any) -> str | None:
+def normal_form(person: Any) -> str | None:
     """Returns a key in its normal form, or None for an invalid key.
 
     A whole number is written in digits, without leading zeros, whether it comes as an int, a float or a text in any digits. Other texts
@@ -35,7 +35,7 @@ def known_by(person: Any) -> str | None:
     return None if _form(person)[1] else _form(person)[0]
 
 
-def refusal(person: Any) -> str:
+def key_problem(person: Any) -> str:
     """Returns the rule that a key breaks, without quoting it; empty for a valid key."""
     return _form(person)[1]
 
@@ -49,7 +49,7 @@ def _form(person: Any) -> tuple[str, str]:
     if not isinstance(person, str):
         return str(int(person)), ""
     text = unicodedata.normalize("NFKC", person)
-    text = " ".join("".join(str(unicodedata.decimal(one, one)) for one in text).split())
+    text = " ".join("".join(str(unicodedata.decimal(character, character)) for character in text).split())
     if any(map(_is_invisible, text)):
         return "", "must have no characters that do not show"
     if not text:

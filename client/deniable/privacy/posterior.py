@@ -1,4 +1,4 @@
-"""Posterior bounds, in percent and in people of 100: how certain a guess can become, and how often a record has the answer.
+"""Posterior bounds in percent, and odds in natural frequencies: how certain a guess can become, how often a record has the answer.
 
 Each figure is computed and rounded here and in the twin of this file, `browser/posterior.mjs`, and nowhere else.
 """
@@ -80,11 +80,10 @@ def people(channel: Channel) -> NaturalFrequencies:
 def odds_in_words(item: Question) -> str:
     """Returns the odds of a question as a sentence, without its full stop."""
     of, own, other = people(item.channel)
-    if item.shared != item.categories:  # a number of which only the mean is estimated
-        far = f"of {of:,} with a number far from it, {other:,} have one there"
-        return f"Of {of:,} people with one number, {own:,} have a record near it; {far}"
+    if item.shared != item.categories:  # a number whose mean alone is estimated
+        return f"Of {of:,} people with one number, {own:,} have a record near it; of {of:,} with a number far from it, {other:,} do too"
     named = "in their record" if item.d == 1 else f"among the {item.d} of {item.k} that their record names"
-    return f"Of {of:,} people who give an answer, {own:,} have it {named}; of {of:,} who give another, {other:,} have that one there"
+    return f"Of {of:,} people who give an answer, {own:,} have it {named}; of {of:,} who give another answer, {other:,} have it there too"
 
 
 def least_protected(items: Sequence[Question]) -> Question:

@@ -69,19 +69,19 @@ class PrivateDatabase:
         self._connection = self._connection or self._connect()
         return self._connection
 
-    def let_go(self) -> None:
-        """Closes the file before a fork, once no other thread uses it, and blocks everyone until `go_on`."""
+    def suspend(self) -> None:
+        """Closes the file before a fork, once no other thread uses it, and blocks everyone until `resume`."""
         self._mutex.acquire()
         if self._connection and not self._connection.in_transaction:  # this thread's transaction ends in the parent
             self._connection.close()
             self._connection = None
 
-    def go_on(self) -> None:
-        """Unblocks the file after a fork, in both processes; the next caller opens it."""
+    def resume(self) -> None:
+        """Releases the file after a fork, in both processes; the next caller opens it."""
         self._mutex.release()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Locks the file against other threads; SQLite's errors are replaced by `unusable`."""
         with self._mutex:
             try:
@@ -92,7 +92,7 @@ class PrivateDatabase:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Runs a transaction that no other process interrupts. It is on the disk at the end, or rolled back on an error."""
-        with self.alone():
+        with self.locked():
             db = self._db
             try:
                 db.execute("BEGIN IMMEDIATE")  # an interrupt while it waits is raised after it begins
@@ -123,8 +123,10 @@ class PrivateDatabase:
 
 
 _forking = threading.RLock()
-"""Held from before a fork until after it: two threads that fork at once would each wait for a file that the other has let go of. And by
-whoever opens a file or closes one: a child would wait for SQLite's own locks, whose holder it does not have. Taken before a file's."""
+"""Held during a fork: two threads that fork at once would each wait for a file that the other has closed.
+
+Also held to open or close a file: a child would wait for SQLite's own locks, whose holder it does not have. Acquired before a file's lock.
+"""
 _open: WeakSet[PrivateDatabase] = WeakSet()
 _waiting: list[PrivateDatabase] = []
 """Files that were closed for a fork."""
@@ -134,12 +136,12 @@ def _before_a_fork() -> None:
     _forking.acquire()
     _waiting.extend(_open)
     for file in _waiting:
-        file.let_go()
+        file.suspend()
 
 
 def _after_a_fork() -> None:
     while _waiting:
-        _waiting.pop().go_on()
+        _waiting.pop().resume()
     _forking.release()
 
 

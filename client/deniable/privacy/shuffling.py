@@ -1,17 +1,17 @@
-"""What the reports of many people give away about one of them, once nobody can tell whose report is whose.
+"""Privacy amplification by shuffling: bounds on one person's privacy loss if no report can be linked to a person.
 
 Source: V. Feldman, A. McMillan and K. Talwar, "Hiding among the clones", FOCS 2021, theorem 3.1. Whatever the coins,
 each other person's report is, with chance e^-epsilon0, a clone: as likely to come from one as from the other of the two
-answers that are compared. A person's own report hides among C clones, C binomial (n - 1, e^-epsilon0): C + 1 reports,
-of which A + 1 or A look like the first answer, A binomial (C, 1/2). Their theorem bounds the divergence of that pair in
+answers that are compared. A person's own report hides among C clones, C binomial (n - 1, e^-epsilon0). Of these C + 1
+reports A + 1 or A look like the first answer, A binomial (C, 1/2). Their theorem bounds the divergence of that pair in
 closed form; here it is summed exactly, which is several times smaller.
 
 Their later bound with chance 2 / (e^epsilon0 + 1) ("Stronger privacy amplification by shuffling", SODA 2023) is smaller
 still, but an erratum restricts it to some kinds of coins; for submissions of many questions it is unproven, so not used.
 
-Of one question more is known: its coins themselves (B. Balle, J. Bell, A. Gascon and K. Nissim, "The privacy blanket of the shuffle model",
+For one question its coins are known (B. Balle, J. Bell, A. Gascon and K. Nissim, "The privacy blanket of the shuffle model",
 CRYPTO 2019, lemma 5.3). Whatever the answer, a report is with chance gamma = sum_y min_x P(y | x) drawn from the blanket, P's least row.
-Tell an adversary who is not, and all their answers: a person hides among M reports, M binomial (n, gamma), and
+Even if an adversary knows all other reports, and all answers, a person hides among M reports, M binomial (n, gamma), and
 
     delta(epsilon) <= (1 / n) E[ max(0, sum over M blanket reports y of (P(y | a) - e^epsilon P(y | b)) / min_x P(y | x)) ].
 """
@@ -35,17 +35,17 @@ _Floats = NDArray[np.float64]
 _TAIL = 1e-15  # chance of a count outside the range that is summed; it is added to delta
 _LEAST_DELTA = 1e-12  # below, _TAIL and rounding would show
 _CLOSE = 1e-10  # the relative width at which the bisection stops
-_MOST_CLONES = 10**7  # people among whom one is hidden: more hide each of them better, and take minutes to sum over
-_MOST_EPSILON = 500.0  # above, nobody's report is a clone, whoever they are, and the odds are soon no number
+_MOST_CLONES = 10**7  # people that hide one person: more hide each person better, and take minutes to sum over
+_MOST_EPSILON = 500.0  # above, no report is a clone for any n, and the odds soon overflow
 _CLASSES = 40  # of counts that are rounded down together
 
 
-def shuffled(epsilon0: float, n: int, delta: float = 1e-6) -> float:
+def shuffling_bound(epsilon0: float, n: int, delta: float = 1e-6) -> float:
     """Returns an upper bound on the epsilon, at `delta`, of the shuffled reports of n people.
 
     It holds for every way of randomizing, submissions of many questions included, and for everything computed from the shuffled reports:
-    tables, shares, intervals. It does not hold against anyone who can tell which report came from whom: for them it stays epsilon0. Never
-    more than epsilon0.
+    tables, shares, intervals. Never more than epsilon0. For anyone who can link
+    reports to people, the loss stays epsilon0.
 
     Args:
         epsilon0: The privacy loss of one whole submission.
@@ -64,13 +64,13 @@ def shuffled(epsilon0: float, n: int, delta: float = 1e-6) -> float:
 
 
 _MOST = 10_000
-"""People of whom the coins' own decomposition is computed. More hide each of them better: what others add is noise that is added after."""
+"""The most people that the coins' own decomposition is computed for. More people hide each person better: their reports only add noise."""
 
 
 @lru_cache(maxsize=256)  # a survey has few kinds of coins
-def shuffled_question(channel: Channel, n: int, delta: float = 1e-6) -> float:
+def question_shuffling_bound(channel: Channel, n: int, delta: float = 1e-6) -> float:
     """Returns an upper bound on the epsilon, at `delta`, of the shuffled reports of n people to one question with these coins."""
-    general, odds, people = shuffled(channel.epsilon, n, delta), float(channel.odds), min(n, _MOST)
+    general, odds, people = shuffling_bound(channel.epsilon, n, delta), float(channel.odds), min(n, _MOST)
     own = 0.0
     for kind in _kinds(channel):
 
@@ -84,7 +84,7 @@ def shuffled_question(channel: Channel, n: int, delta: float = 1e-6) -> float:
     return own
 
 
-def shuffled_at_least(epsilon0: float, n: int, delta: float = 1e-6) -> float:
+def shuffling_lower_bound(epsilon0: float, n: int, delta: float = 1e-6) -> float:
     """Returns a lower bound on the epsilon, at `delta`, of shuffled reports to one yes/no question if all others answer alike.
 
     No rule for every way of randomizing and every set of answers can promise less.
@@ -94,7 +94,7 @@ def shuffled_at_least(epsilon0: float, n: int, delta: float = 1e-6) -> float:
         ValueError: An argument is out of range.
     """
     epsilon0, n, delta = _check(epsilon0, n, delta)
-    check_count("n", n, _MOST_CLONES)  # of fewer people the bound would be larger, which is none then
+    check_count("n", n, _MOST_CLONES)  # a bound for fewer people would be larger, and so not a lower bound
     if epsilon0 > _MOST_EPSILON:
         raise ValueError(f"epsilon0 must be at most {_MOST_EPSILON:g} for this bound, got {epsilon0!r}")
     return _crossing(lambda epsilon: _among_equals(epsilon, epsilon0, n), epsilon0, delta)[0]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import quote
 
 from deniable.delivery.account import Account
-from deniable.delivery.credentials import ApiKey, Login
+from deniable.delivery.credentials import BearerKey, Login
 from deniable.delivery.jobs import Bulk, SubmissionReport, rows_at_once
 from deniable.delivery.outbox import Outbox, RefusedSubmission
 from deniable.delivery.row_keys import BY_ROW_KEY, RowKeys
@@ -122,7 +122,7 @@ class SurveyClient:
         timeout: float = 30.0,
         retries: int = 6,
     ) -> None:
-        api_key, login = ApiKey.of(key), Login.of(auth)
+        api_key, login = BearerKey.of(key), Login.of(auth)
         del key, auth  # no frame shows them after this
         url, max_epsilon, person_cap, outbox, ledger, timeout, retries = readable(
             url, max_epsilon, person_cap, outbox, ledger, timeout, retries
@@ -162,7 +162,7 @@ class SurveyClient:
         Raises:
             ValueError: It is not such a link, or `pin` differs from its digest.
         """
-        hidden = {"key": ApiKey.of(options.pop("key", None)), "auth": Login.of(options.pop("auth", None))}  # no frame shows them
+        hidden = {"key": BearerKey.of(options.pop("key", None)), "auth": Login.of(options.pop("auth", None))}  # no frame shows them
         pin = readable_by_name(options.pop("pin", None), DIGEST)
         options = dict(zip(options, readable(*options.values()), strict=True)) | hidden
         link = str(*readable(link))
@@ -390,11 +390,11 @@ class SurveyClient:
 
     def _refuse_another_way(self, survey_id: str, name: str | None, row_key: str | None) -> None:
         """Refuses to identify rows by key that were identified by place, or the reverse: they would be sent again."""
-        if row_key is not None and name is not None and (rows := self.outbox.begun(self.url, survey_id, name)):
+        if row_key is not None and name is not None and (rows := self.outbox.processed_rows(self.url, survey_id, name)):
             raise RefusedError(
                 f"row_key must be left out for {name}: {rows:,} of its rows were processed by their place, and would be sent again"
             )
-        if row_key is None and (rows := self.outbox.begun(self.url, survey_id, BY_ROW_KEY)):
+        if row_key is None and (rows := self.outbox.processed_rows(self.url, survey_id, BY_ROW_KEY)):
             raise RefusedError(
                 f"row_key must be named: {rows:,} rows of survey {survey_id} were sent by their keys, and would be sent again; "
                 f"or choose a job name, if none of these rows is among them"
@@ -424,8 +424,8 @@ class SurveyClient:
                 self._delivery.send(survey_id, submission)
                 delivered += 1
 
-        self._delivery.each_kept(None, refused, send)
-        return ResendResult(delivered, tuple(self.outbox.turned_down(self.url)))
+        self._delivery.resend(None, refused, send)
+        return ResendResult(delivered, tuple(self.outbox.refused_submissions(self.url)))
 
     @redacts("code")
     def withdraw(self, survey_id: str, code: str) -> None:

@@ -1,6 +1,6 @@
 """Sample surveys: a file for each of a dozen sensitive topics.
 
-Each is valid as it is, estimates every share within ten points at its number of people, and leaves its author to say who asks.
+Each is a valid survey, and estimates every share within ten points at its number of people. Its author adds who asks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,13 @@ from importlib.resources import files
 
 @dataclass(frozen=True)
 class Topic:
-    """A sample survey. people: how many have to answer for it."""
+    """A sample survey.
+
+    Attributes:
+        name: The name of its file.
+        title: The topic.
+        people: The number of people who must answer.
+    """
 
     name: str
     title: str
@@ -39,5 +45,5 @@ TOPICS = (
 )
 """All topics, by name."""
 
-BLANKS = ("your name and institution", "Your name, your address", "say here whom")
-"""What topics leave to their author to replace: words that no finished survey has."""
+BLANKS = ("your name and institution", "Your name, your address", "add here a number")
+"""Placeholders for the author to replace: no finished survey contains them."""

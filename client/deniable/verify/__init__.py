@@ -1,6 +1,6 @@
-"""Verification of a server's page for respondents: every byte that a browser would load is compared with the release.
+"""Verification of a server's page for respondents: compares every byte that a browser would load with the release.
 
-`released.json` has the hashes. What this proves, and what it cannot: docs/why/trust.md.
+`released.json` has the hashes. docs/why/trust.md explains what this proves, and what it cannot prove.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ __all__ = ["Finding", "Released", "Verdict", "verify"]
 
 
 def __getattr__(name: str) -> Any:
-    """Returns a public name when it is first used: an HTTP library comes with it, which the page's bundle does not need."""
+    """Imports a public name when it is first used; it needs an HTTP library, which page_bundle does not."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from deniable.verify import check, released

@@ -1,6 +1,6 @@
-"""What a page, a module or a style sheet makes a browser load or run.
+"""Resources that a page, a module or a style sheet loads or runs.
 
-Bytes that are compared whole need no such list. It is there to find the files, and to name what somebody has added.
+The list finds the files to compare, and names additions. Files that match byte for byte do not need it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 _URLS = frozenset(
     {"src", "srcset", "data", "poster", "background", "href", "xlink:href", "imagesrcset", "manifest", "archive", "code", "codebase"}
 )
-_LINKS = frozenset({"a", "area"})  # their addresses are visited when somebody wants to
+_LINKS = frozenset({"a", "area"})  # a browser loads their addresses only when a person follows them
 _RUN = frozenset({"srcdoc", "style", "http-equiv", "formaction", "action", "ping"})
 _DATA = frozenset({"application/json"})
 _IMPORT = re.compile(r"""\b(?:from|import|importScripts|Worker)\s*\(?\s*["'`]([^"'`\n]+)["'`]""")
@@ -22,23 +22,28 @@ _STYLE = re.compile(r"""(?:@import\s*|url\(\s*)["']?([^"'\s)]+)""")
 
 
 class Load(NamedTuple):
-    """One thing that is loaded: the `element` as it is written, and the address; None where the code stands in the page itself."""
+    """A resource that a page loads or runs.
+
+    Attributes:
+        element: The HTML element, as in the page.
+        url: The address; None for code in the page itself.
+    """
 
     element: str
     url: str | None
 
 
-@lru_cache(maxsize=64)  # what a right server sends is what it is compared with, once more
+@lru_cache(maxsize=64)  # a correct server's pages are the reference's, so each is parsed twice
 def of_page(page: str) -> tuple[Load, ...]:
-    """All that an HTML page makes a browser load or run by itself, in the order of the page."""
+    """Returns everything that an HTML page makes a browser load or run by itself, in the page's order."""
     parser = _Parser()
     parser.feed(page)
     parser.close()
-    return tuple(parser.found)
+    return tuple(parser.loads)
 
 
 def of_file(path: str, text: str) -> list[str]:
-    """The addresses that a module or a style sheet names, as they are written; a computed import as its expression."""
+    """Returns the addresses in a module or a style sheet, unresolved; for a computed import, its expression."""
     if path.endswith(".css"):
         return _STYLE.findall(text)
     return _IMPORT.findall(text) + _COMPUTED.findall(text)
@@ -47,11 +52,11 @@ def of_file(path: str, text: str) -> list[str]:
 class _Parser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[Load] = []
+        self.loads: list[Load] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         element, attributes = self.get_starttag_text() or f"<{tag}>", dict(attrs)
-        self.found += [Load(element, url or "") for name, url in attrs if name in _URLS and tag not in _LINKS]
+        self.loads += [Load(element, url or "") for name, url in attrs if name in _URLS and tag not in _LINKS]
         runs = [
             name
             for name, value in attrs
@@ -59,4 +64,4 @@ class _Parser(HTMLParser):
         ]
         inline = tag == "script" and "src" not in attributes and attributes.get("type") not in _DATA
         if runs or inline or tag in ("style", "base"):
-            self.found.append(Load(element, None))
+            self.loads.append(Load(element, None))

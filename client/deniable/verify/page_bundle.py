@@ -1,8 +1,9 @@
-"""The modules of the respondents' page as the one file that browsers load: `python -m deniable.verify.page_bundle` prints it.
+"""Bundler: joins the modules of the respondents' page into the one file that browsers load.
 
-Each module becomes a function that is called once, in the order in which a browser would run the modules. It returns its exports, which
-become constants of the file, so that later modules see them without importing them. Imports, comments and indentation are left out. Every
-other line stays as it is: if you have read the modules, you can read the file, and anybody can make it anew.
+`python -m deniable.verify.page_bundle` prints the file. Each module becomes a function that is called once, in a browser's order. It
+returns its exports, which become constants of the file, so that later modules use them without imports. Imports, comments and
+indentation are removed; every other line is unchanged. If you have read the modules, you can read the file, and anyone can build it
+again.
 """
 
 from __future__ import annotations
@@ -17,23 +18,29 @@ from typing import NamedTuple
 ENTRY = "form.mjs"
 FOLDER = Path(__file__).parents[1] / "browser"
 NAME = "respond.mjs"
-"""What the file is called where it is served, beside the modules."""
+"""The file's name on the server, beside the modules."""
 
 _IMPORT = re.compile(r'import \{ (\w+(?:, \w+)*) \} from "(\.{1,2}/[\w./]+)";')
 _EXPORT = re.compile(r"export (?:(?:async )?function|class|const) (\w+)\b")
 _COMPUTED = re.compile(r"\bimport\s*[(.]")
-_TEXT = re.compile(r"`(?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^`{}]|\{[^`{}]*\})*\})*`")  # a template that has no other in it
+_TEXT = re.compile(r"`(?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^`{}]|\{[^`{}]*\})*\})*`")  # a template literal without another one in it
 _QUOTED = re.compile(r"""\"(?:[^"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'""")
-_COMMENT = re.compile(r"\s+// ")  # behind code
+_COMMENT = re.compile(r"\s+// ")  # after code
 _OTHER_ENDS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 class JoinError(Exception):
-    """A module that cannot be joined with the others: which, in which line, and why."""
+    """A module cannot be joined with the others; the message names the module, the line and the rule."""
 
 
 class _Import(NamedTuple):
-    """names: what is imported. module: its path. where: module and line that ask."""
+    """An import statement.
+
+    Attributes:
+        names: The imported names.
+        module: The path of their module.
+        where: The module and the line of the statement.
+    """
 
     names: list[str]
     module: str
@@ -41,7 +48,13 @@ class _Import(NamedTuple):
 
 
 class _Module(NamedTuple):
-    """imports: in their order. lines: the module's lines of code but for imports. exports: the names that others may import."""
+    """A parsed module.
+
+    Attributes:
+        imports: Its import statements, in order.
+        lines: Its lines of code without imports.
+        exports: The names that other modules may import.
+    """
 
     imports: list[_Import]
     lines: list[str]
@@ -49,42 +62,43 @@ class _Module(NamedTuple):
 
 
 def read_modules(folder: Path = FOLDER) -> dict[str, str]:
-    """The text of each module in a folder and in those in it, by its path from there."""
+    """Returns the text of each module in a folder and its subfolders, by relative path."""
     return {file.relative_to(folder).as_posix(): file.read_bytes().decode() for file in sorted(folder.rglob("*.mjs"))}
 
 
-def joined(modules: Mapping[str, str]) -> str:
-    """The one file of these modules, given by path: the same modules give the same text, in whatever order they are given.
+def join_modules(modules: Mapping[str, str]) -> str:
+    """Returns the file of these modules, by path. Their order in the mapping does not matter.
 
-    Raises JoinError for a module that is missing or never imported, for modules that import each other, for a name that two of them
-    export, and for a line that does not say what a line here may: imports and exports are by name, each in a line of its own.
+    Raises:
+        JoinError: A module is missing or never imported, modules import each other, two modules export the same name, or a line breaks
+            the rules for modules. Imports and exports must be by name, each in a line of its own.
     """
-    read = {name: _read(name, text) for name, text in modules.items()}
+    parsed = {name: _parse(name, text) for name, text in modules.items()}
     order: dict[str, None] = {}
-    _visit(ENTRY, read, order, ())
-    for name in sorted(read.keys() - order.keys()):
+    _visit(ENTRY, parsed, order, ())
+    for name in sorted(parsed.keys() - order.keys()):
         raise JoinError(f"{name} is imported by no module")
     exporters: dict[str, str] = {}
     for name in order:
-        for export in read[name].exports:
+        for export in parsed[name].exports:
             if (other := exporters.setdefault(export, name)) != name:
                 raise JoinError(f"{name} exports {export}, as {other} does; every export must have a name of its own")
-    return "\n".join(_written(name, read[name]) for name in order)
+    return "\n".join(_function(name, parsed[name]) for name in order)
 
 
 def without_comments(name: str, text: str) -> str:
-    """Returns a script's text without its comments; every other line stays as it is. Raises JoinError as `joined` does."""
+    """Returns a script without its comments; every other line is unchanged. Raises JoinError as `join_modules` does."""
     lines = (_without_comment(f"{name}:{number}", line) for number, line in _code_lines(name, text))
     return "".join(f"{line}\n" for line in lines)
 
 
 def _visit(name: str, modules: Mapping[str, _Module], order: dict[str, None], above: tuple[str, ...]) -> None:
-    """Puts a module into the order, behind all that it imports."""
+    """Adds a module to the order, after the modules that it imports."""
     if name not in modules:
         raise JoinError(f"{name} is missing")
     for names, other, where in modules[name].imports:
         if other not in modules:
-            raise JoinError(f"{where} imports {other}, which is no module of the page")
+            raise JoinError(f"{where} imports {other}, which is not a module of the page")
         if other in (*above, name):
             raise JoinError(f"{where} imports {other}: the two import each other")
         for missing in set(names) - set(modules[other].exports):
@@ -94,62 +108,63 @@ def _visit(name: str, modules: Mapping[str, _Module], order: dict[str, None], ab
     order[name] = None
 
 
-def _written(name: str, module: _Module) -> str:
+def _function(name: str, module: _Module) -> str:
+    """Returns a module as a function that is called once."""
     body = "".join(f"{line}\n" for line in module.lines)
     exports = ", ".join(module.exports)
     start, end = (f"const {{ {exports} }} = ", f"return {{ {exports} }};\n") if exports else ("", "")
     return f"// {name}\n{start}(() => {{\n{body}{end}}})();\n"
 
 
-def _read(name: str, text: str) -> _Module:
-    if (found := _OTHER_ENDS.search(text)) or not text.endswith("\n"):
-        raise JoinError(f"{name} must have \\n as its line ends, and no others; got {found[0] if found else text[-1:]!a}")
+def _parse(name: str, text: str) -> _Module:
+    if (match := _OTHER_ENDS.search(text)) or not text.endswith("\n"):
+        raise JoinError(f"{name} must have \\n as its line ends, and no others; got {match[0] if match else text[-1:]!a}")
     module = _Module([], [], [])
     for number, line in _code_lines(name, text):
         where = f"{name}:{number}"
-        if found := _IMPORT.fullmatch(line):
-            names, other = found[1].split(", "), posixpath.normpath(posixpath.join(posixpath.dirname(name), found[2]))
+        if match := _IMPORT.fullmatch(line):
+            names, other = match[1].split(", "), posixpath.normpath(posixpath.join(posixpath.dirname(name), match[2]))
             module.imports.append(_Import(names, other, where))
             continue
-        if found := _EXPORT.match(line):
-            module.exports.append(found[1])
-        own = _without_comment(where, line.removeprefix("export ") if found else line)
-        _check(where, own)
-        module.lines.append(own.lstrip())  # no text goes over several lines, so what a line begins with means nothing
+        if match := _EXPORT.match(line):
+            module.exports.append(match[1])
+        code = _without_comment(where, line.removeprefix("export ") if match else line)
+        _check(where, code)
+        module.lines.append(code.lstrip())  # no text spans several lines, so indentation has no meaning
     return module
 
 
 def _check(where: str, line: str) -> None:
-    """Whether a line of code can stand in a function as it does in a module. Raises JoinError where not, or where that is hard to tell."""
+    """Checks that a line of code means the same in a function as in a module. Raises JoinError if it may not."""
     if _COMPUTED.search(line):
-        raise JoinError(f"{where} must not import what is computed, nor ask what it is")
+        raise JoinError(f"{where} must not use a computed import or import.meta")
     if re.match(r"\s*(?:import|export)\b", line):
         raise JoinError(f'{where} must be `import {{ a, b }} from "./x.mjs";`, or export a function, a class or a const')
     if "`" in _without_texts(line) or line.endswith("\\"):
-        raise JoinError(f"{where} has a text that does not end in its line; texts stand in one line, so that none looks like a comment")
+        raise JoinError(f"{where} must end every text in its line, so that no text looks like a comment")
     if "/*" in line:
-        raise JoinError(f"{where} has a comment beside code; one with /* has a line of its own")
+        raise JoinError(f"{where} has a comment beside code; a comment with /* must have a line of its own")
 
 
 def _without_texts(line: str) -> str:
-    """The line without its templates, from the inside out; a backtick that is left begins or ends one in another line."""
+    """Returns the line without template literals, from the inside out. A remaining backtick belongs to a literal of several lines."""
     while (shorter := _TEXT.sub("", line)) != line:
         line = shorter
     return line
 
 
 def _without_comment(where: str, line: str) -> str:
-    """The line without the comment behind its code. Raises JoinError where `//` may stand in a text: a quote before it has no other."""
-    if not (found := _COMMENT.search(line)):
+    """Returns the line without the comment after its code. Raises JoinError if `//` may be in a text: a quote before it is open."""
+    if not (match := _COMMENT.search(line)):
         return line
-    code = line[: found.start()]
+    code = line[: match.start()]
     if re.search("[\"'`]", _QUOTED.sub("", _without_texts(code))):
-        raise JoinError(f"{where} has // behind a quote that does not end before it; such a comment has a line of its own")
+        raise JoinError(f"{where} has // after an open quote; such a comment must have a line of its own")
     return code
 
 
 def _code_lines(name: str, text: str) -> Iterator[tuple[int, str]]:
-    """The lines with their numbers, but for those of comments."""
+    """Yields the lines that are not comments, each with its number."""
     begun = 0
     for number, line in enumerate(text[:-1].split("\n"), 1):
         opens = not begun and line.lstrip().startswith("/*")
@@ -158,13 +173,13 @@ def _code_lines(name: str, text: str) -> Iterator[tuple[int, str]]:
         if begun:
             if "*/" in line[line.index("/*") + 2 if opens else 0 :]:
                 if not line.rstrip().endswith("*/") or line.count("*/") > 1:
-                    raise JoinError(f"{name}:{number} has code beside a comment; one with /* has a line of its own")
+                    raise JoinError(f"{name}:{number} has code beside a comment; a comment with /* must have a line of its own")
                 begun = 0
         elif not line.lstrip().startswith("//"):
             yield number, line
     if begun:
-        raise JoinError(f"{name}:{begun} has a comment that ends nowhere")
+        raise JoinError(f"{name}:{begun} has a comment that does not end")
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(joined(read_modules()).encode())
+    sys.stdout.buffer.write(join_modules(read_modules()).encode())

@@ -1,4 +1,4 @@
-"""What a server of this release would reply, byte for byte: where the server is installed too, every page can be compared."""
+"""Reference replies: what the installed server would send, byte for byte, to compare every page with."""
 
 from __future__ import annotations
 
@@ -13,40 +13,44 @@ from deniable.wire import access_codes
 GROUP = "deniable.reference"
 
 
-class Reference(Protocol):
-    """The installed server with one survey. state: open, closed or paused, which may be changed."""
+class ReferenceServer(Protocol):
+    """The installed server with one survey.
+
+    Attributes:
+        state: The state of the survey: open, closed or paused. It may be changed.
+    """
 
     state: str
 
     def reply(self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        """The status, the headers and the body, unpacked, that this release replies with."""
+        """Returns this release's reply to a request: status, headers and decompressed body."""
 
     def close(self) -> None:
-        """Removes what it has kept on the disk."""
+        """Removes its files."""
 
 
-def reference(survey: Survey, url: str) -> Reference | None:
-    """The reference for a survey of the server at `url`; None where the [server] extra is not installed."""
+def reference_server(survey: Survey, url: str) -> ReferenceServer | None:
+    """Returns the reference for a survey of the server at `url`; None without the extra `deniable[server]`."""
     for entry in entry_points(group=GROUP):
         try:
-            found: Reference = entry.load()(survey, url)
+            server: ReferenceServer = entry.load()(survey, url)
         except ModuleNotFoundError:
             return None
-        return found
+        return server
     return None
 
 
 _SECRET = re.compile(rb'(<input [^>]*name="secret"[^>]* value=")([^"]*)(">)')
 
 
-def masked(page: bytes) -> bytes:
-    """A page with the number taken out that each form for two coins has of its own; one that is no such number stays."""
+def mask_secret(page: bytes) -> bytes:
+    """Returns a page without the random secret that each form for two coins has; an invalid secret stays."""
 
-    def own(found: re.Match[bytes]) -> bytes:
+    def mask(match: re.Match[bytes]) -> bytes:
         try:
-            access_codes.read(found[2].decode("ascii"))
+            access_codes.read(match[2].decode("ascii"))
         except ValueError:
-            return found[0]
-        return found[1] + found[3]
+            return match[0]
+        return match[1] + match[3]
 
-    return _SECRET.sub(own, page)
+    return _SECRET.sub(mask, page)

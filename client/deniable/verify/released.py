@@ -1,4 +1,4 @@
-"""What was released: the hashes of all that a respondent's browser loads. `make release-hashes` writes the file anew."""
+"""Hashes of a release: of everything that a respondent's browser loads. `make release-hashes` writes released.json."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
-from deniable.verify.page_bundle import NAME, JoinError, joined
+from deniable.verify.page_bundle import NAME, JoinError, join_modules
 
 PATH = Path(__file__).with_name("released.json")
 _FOLDER = "/browser/"
@@ -23,7 +23,13 @@ FILE = f"{_FOLDER}{NAME}"
 
 @dataclass(frozen=True)
 class Released:
-    """headers: what the replies must say. files: SHA-384 by path. pages: fingerprints by language, and in it by the kind of page."""
+    """The headers, files and pages of a release.
+
+    Attributes:
+        headers: The values that every reply must have.
+        files: SHA-384 hashes, by path.
+        pages: Fingerprints, by language and by the kind of page.
+    """
 
     headers: Mapping[str, str]
     files: Mapping[str, str]
@@ -31,33 +37,33 @@ class Released:
 
     @classmethod
     def load(cls) -> Self:
-        """That of the installed package."""
+        """Returns the hashes of the installed package."""
         return cls(**json.loads(PATH.read_text(encoding="utf-8")))
 
 
 def name() -> str:
-    """The release that is installed here, and compared with."""
+    """Returns the name of the installed release."""
     return f"deniable {version('deniable')}"
 
 
 def sha384(body: bytes) -> str:
-    """A hash as subresource integrity writes it."""
+    """Returns a hash in the format of subresource integrity."""
     return "sha384-" + base64.b64encode(hashlib.sha384(body).digest()).decode()
 
 
 def fingerprint(page: bytes, survey: str) -> str:
-    """The hash of a survey's page with the survey's id taken out of the places that name it: `data-survey`, addresses below /s/,
-    and that of the definition.
+    """Returns the hash of a survey's page without the survey's id, so that all surveys have the same.
 
-    What stands between these places is hashed piece by piece, so that no other text can be taken for an id.
+    The id is removed from `data-survey`, from addresses below /s/ and from the address of the definition. The pieces between are hashed
+    one by one, so that no other text can pass as an id.
     """
-    place = rb'(?:(?<= data-survey=")|(?<=/s/)|(?<=/api/v1/surveys/))' + re.escape(survey.encode()) + rb'(?=["/?#])'
-    return sha384(b"".join(hashlib.sha384(piece).digest() for piece in re.split(place, page)))
+    survey_id = rb'(?:(?<= data-survey=")|(?<=/s/)|(?<=/api/v1/surveys/))' + re.escape(survey.encode()) + rb'(?=["/?#])'
+    return sha384(b"".join(hashlib.sha384(piece).digest() for piece in re.split(survey_id, page)))
 
 
-def belongs(files: Mapping[str, bytes]) -> bool:
-    """Whether the one file that runs is what the modules beside it make. files: all that is served, by path."""
-    own = {path.removeprefix(_FOLDER): body for path, body in files.items() if path.endswith(".mjs") and path != FILE}
+def is_joined_from_modules(files: Mapping[str, bytes]) -> bool:
+    """Returns whether the file that runs is the result of joining the modules. `files` has all served files, by path."""
+    modules = {path.removeprefix(_FOLDER): body for path, body in files.items() if path.endswith(".mjs") and path != FILE}
     with suppress(JoinError, UnicodeDecodeError):
-        return joined({name: body.decode() for name, body in own.items()}).encode() == files[FILE]
+        return join_modules({name: body.decode() for name, body in modules.items()}).encode() == files[FILE]
     return False

@@ -1,4 +1,4 @@
-"""The server's replies as a browser gets them, and what their headers must and must not say."""
+"""Replies of a server as a browser gets them, and validation of their headers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itertools import cycle
 import httpx
 
 from deniable.errors import DeliveryError
-from deniable.verify.visits import VISITORS, Visit, headers
+from deniable.verify.visits import VISITORS, Visit, request_headers
 
 MAX_BYTES = 4 << 20
 REQUIRED = (
     *("Content-Security-Policy", "Cache-Control", "Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy"),
     *("Permissions-Policy", "Referrer-Policy", "X-Content-Type-Options", "X-Frame-Options"),
 )
-"""Each reply to a respondent has them, with the values that were released."""
+"""Security headers of each reply to a respondent, with the released values."""
 
 ALLOWED = frozenset(
     {
@@ -25,12 +25,12 @@ ALLOWED = frozenset(
         *("date", "server", "vary", "connection", "keep-alive", "strict-transport-security", "allow"),
     }
 )
-"""No other header may be there: one may mark the browser, empty its storage, load more, or tell somebody of the visit."""
+"""Headers that a reply may have. Others could identify the browser, clear its storage, load more, or report the visit."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply, its body unpacked. `body` is None where it is longer than anything that was released."""
+    """A reply with its decompressed body; None for a body longer than any released one."""
 
     status: int
     headers: httpx.Headers
@@ -38,9 +38,9 @@ class Reply:
 
 
 class Browser:
-    """Requests to the server at `url`, each as a browser's first: nothing is kept from one to the next, no redirect is followed.
+    """Sends requests to the server at `url` as several browsers would in turn, each for the first time.
 
-    Each request is one of several browsers', in turn.
+    Keeps no cookies, and follows no redirects.
     """
 
     def __init__(self, url: str, timeout: float = 30.0) -> None:
@@ -51,17 +51,18 @@ class Browser:
         self._visitors = cycle(VISITORS)
 
     def close(self) -> None:
+        """Closes the connections."""
         self._http.close()
 
     def headers(self, visit: Visit) -> list[tuple[str, str]]:
-        """Those of the next request for this."""
-        return headers(visit, next(self._visitors), self.url, self._encodings)
+        """Returns the headers of the next request for this visit."""
+        return request_headers(visit, next(self._visitors), self.url, self._encodings)
 
-    def get(self, visit: Visit, told: list[tuple[str, str]]) -> Reply:
-        """The reply to a request with these headers. Raises DeliveryError where there is none."""
+    def get(self, visit: Visit, headers: list[tuple[str, str]]) -> Reply:
+        """Returns the reply to a request with these headers. Raises DeliveryError if there is no reply."""
         self._http.cookies.clear()
         try:
-            with self._http.stream(visit.method, self.url + visit.path, headers=told, content=visit.body or None) as response:
+            with self._http.stream(visit.method, self.url + visit.path, headers=headers, content=visit.body or None) as response:
                 return Reply(response.status_code, response.headers, _body(response))
         except httpx.HTTPError as error:
             raise DeliveryError(f"{self.url}{visit.path} could not be read: {type(error).__name__}") from None
@@ -69,7 +70,7 @@ class Browser:
 
 def _body(response: httpx.Response) -> bytes | None:
     if "," in response.headers.get("Content-Encoding", ""):
-        return None  # packed more than once, which has no bound: 5 kB unpack into 3 GB
+        return None  # compressed more than once, which is unbounded: 5 kB can become 3 GB
     body = bytearray()
     for chunk in response.iter_bytes():
         body += chunk
@@ -78,9 +79,15 @@ def _body(response: httpx.Response) -> bytes | None:
     return bytes(body)
 
 
-def broken_headers(reply: Reply, wanted: Mapping[str, str], https: bool) -> Iterator[tuple[str, str, str]]:
-    """Yields (kind of finding, header, what is wrong). wanted: the values that headers must have."""
-    for header, value in wanted.items():
+def broken_headers(reply: Reply, required: Mapping[str, str], https: bool) -> Iterator[tuple[str, str, str]]:
+    """Yields the wrong headers of a reply: the kind of finding, the header, and the rule it breaks.
+
+    Args:
+        reply: The reply.
+        required: The values that headers must have.
+        https: Whether the reply came over HTTPS.
+    """
+    for header, value in required.items():
         got = reply.headers.get(header)
         if got is None:
             yield "missing", header, f"must be {value}"
@@ -88,13 +95,13 @@ def broken_headers(reply: Reply, wanted: Mapping[str, str], https: bool) -> Iter
             yield "differs", header, f"must be {value}, got {got[:500]}"
     for header in reply.headers:
         if header.lower() not in ALLOWED:
-            yield "unexpected", header.title(), f"must not be sent: it is no header of the release; got {reply.headers[header][:500]}"
+            yield "unexpected", header.title(), f"must not be sent, since the release does not send it; got {reply.headers[header][:500]}"
     if https and "max-age=" not in reply.headers.get("Strict-Transport-Security", ""):
         yield "missing", "Strict-Transport-Security", "must be sent over HTTPS; start the server with --public-url"
 
 
-def no_reply(reply: Reply) -> str:
-    """What is wrong with a reply whose status is not 200."""
+def status_problem(reply: Reply) -> str:
+    """Returns the problem of a reply whose status is not 200."""
     if 300 <= reply.status < 400:
         return f"must be served at this address, got a redirect to {reply.headers.get('Location', 'nowhere')[:200]}"
     return f"must be served, got status {reply.status}"

@@ -1,7 +1,7 @@
-"""What a visitor's browser asks a server for, and how its requests look.
+"""Requests of a visitor's browser: pages, files and forms of a survey, with a common browser's headers.
 
-A server that can tell a verifier from a visitor can cheat it. So each request has the headers, in their order, that a common
-browser sends for that kind of request: a page that somebody opens, a module, a style sheet, a form, data.
+A server that can distinguish a verifier from a visitor can cheat it. So each request has the headers that a common browser sends for
+that kind of request, in the same order: a page, a module, a style sheet, a form, data.
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ Kind = Literal["page", "module", "style", "data", "form", "json"]
 
 @dataclass(frozen=True)
 class Visit:
-    """One request: `language` is that of the browser; `body` is sent by a form or by a script, and the rest asks for something."""
+    """A request.
+
+    Attributes:
+        kind: The kind of request; "form" and "json" send a body.
+        path: The path and query.
+        language: The browser's language.
+        body: The body that a form or a script sends.
+    """
 
     kind: Kind
     path: str
@@ -26,12 +33,20 @@ class Visit:
 
     @property
     def method(self) -> str:
+        """The HTTP method."""
         return "POST" if self.kind in ("form", "json") else "GET"
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """A browser as a server sees it. page: what it accepts as a page. weights: how it names a language. hints: more that it tells."""
+    """A browser as a server sees it.
+
+    Attributes:
+        agent: The header User-Agent.
+        page: The header Accept of a request for a page.
+        weights: The format of Accept-Language.
+        hints: Client hint headers.
+    """
 
     agent: str
     page: str
@@ -82,37 +97,44 @@ _ACCEPT = {"style": "text/css,*/*;q=0.1"}
 _CONTENT = {"form": "application/x-www-form-urlencoded", "json": "application/json"}
 
 
-def headers(visit: Visit, visitor: Visitor, url: str, encodings: str) -> list[tuple[str, str]]:
-    """The headers of a request to the server at `url`, in a browser's order. encodings: those that can be unpacked here."""
+def request_headers(visit: Visit, visitor: Visitor, url: str, encodings: str) -> list[tuple[str, str]]:
+    """Returns the headers of a request to the server at `url`, in a browser's order.
+
+    Args:
+        visit: The request.
+        visitor: The browser.
+        url: The server.
+        encodings: The compressions that this client can undo.
+    """
     navigates = visit.kind in ("page", "form")
-    told: list[tuple[str, str]] = [("Connection", "keep-alive")]
+    headers: list[tuple[str, str]] = [("Connection", "keep-alive")]
     if visit.kind == "json":
-        told.append(("Origin", url))
+        headers.append(("Origin", url))
     if visit.kind == "form":
-        told.append(("Origin", "null"))  # pages say that no address is passed on
+        headers.append(("Origin", "null"))  # pages set a Referrer-Policy without addresses
     if visit.body:
-        told.append(("Content-Type", _CONTENT[visit.kind]))
+        headers.append(("Content-Type", _CONTENT[visit.kind]))
     if _trustworthy(url):
-        told += visitor.hints
+        headers += visitor.hints
     if navigates:
-        told.append(("Upgrade-Insecure-Requests", "1"))
-    told += [("User-Agent", visitor.agent), ("Accept", visitor.page if navigates else _ACCEPT.get(visit.kind, "*/*"))]
+        headers.append(("Upgrade-Insecure-Requests", "1"))
+    headers += [("User-Agent", visitor.agent), ("Accept", visitor.page if navigates else _ACCEPT.get(visit.kind, "*/*"))]
     if _trustworthy(url):
         destination, mode, site = _FETCH[visit.kind]
-        told += [("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", mode), ("Sec-Fetch-Dest", destination)]
-        told += [("Sec-Fetch-User", "?1")] if navigates else []
+        headers += [("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", mode), ("Sec-Fetch-Dest", destination)]
+        headers += [("Sec-Fetch-User", "?1")] if navigates else []
     accepted = visitor.weights.format(tag=visit.language, region=_REGIONS.get(visit.language, visit.language))
-    return [*told, ("Accept-Encoding", encodings), ("Accept-Language", accepted)]
+    return [*headers, ("Accept-Encoding", encodings), ("Accept-Language", accepted)]
 
 
 def _trustworthy(url: str) -> bool:
-    """Whether a browser says over this connection what it is and why it asks."""
+    """Returns whether browsers send client hints and fetch metadata over this connection."""
     parts = urlsplit(url)
     return parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def survey_pages(survey: str, languages: Sequence[str]) -> Iterator[Visit]:
-    """The survey's page: by the browser's language, by the visitor's choice, and with what is found behind links that people share."""
+    """Yields visits of the survey's page: in the browser's language, in a chosen language, and with queries of shared links."""
     path = f"/s/{survey}"
     for tag in languages:
         yield Visit("page", path, tag)
@@ -123,13 +145,13 @@ def survey_pages(survey: str, languages: Sequence[str]) -> Iterator[Visit]:
 
 
 def translated_pages(survey: str, languages: Sequence[str]) -> Iterator[Visit]:
-    """The survey's page as its links to languages without a catalog lead to it: it is then the page of the browser's language."""
+    """Yields visits of the survey's page in languages without a catalog, which get the page in the browser's language."""
     for tag in languages:
         yield Visit("page", f"/s/{survey}?lang={tag}")
 
 
 def other_pages(survey: str, languages: Sequence[str]) -> Iterator[Visit]:
-    """Every other page and form that a respondent can reach from there, one that is not there, and what damaged requests are told."""
+    """Yields visits of every other page and form of a respondent, of a missing page, and damaged requests."""
     path = f"/s/{survey}"
     api = f"/api/v1/surveys/{survey}"
     for tag in languages:
@@ -152,4 +174,4 @@ _SHARED = (
     "utm_source=whatsapp",
     f"gclid={secrets.token_urlsafe(24)}",
 )
-"""Queries that mail programs, messengers and search engines put behind a link; made anew each time."""
+"""Queries that mail programs, messengers and search engines append to links; random ones differ in each run."""

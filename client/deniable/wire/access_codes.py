@@ -34,7 +34,7 @@ def read(text: Any) -> bytes:
     """
     plain = _SPACE.sub("", text).upper().translate(_ALIKE) if isinstance(text, str) else ""
     if len(plain) == 28 and set(plain) <= set(_ALPHABET):
-        secret = sum(_ALPHABET.index(c) << 5 * (23 - place) for place, c in enumerate(plain[:24])).to_bytes(SECRET_BYTES, "big")
+        secret = sum(_ALPHABET.index(c) << 5 * (23 - index) for index, c in enumerate(plain[:24])).to_bytes(SECRET_BYTES, "big")
         if format_code(secret).replace("-", "") == plain:
             return secret
     raise ValueError("the code must be 28 letters and digits, as it was shown; something in it was mistyped")
@@ -53,4 +53,4 @@ def invitation_hash(survey_id: str, secret: bytes) -> bytes:
 def _base32(raw: bytes, length: int) -> str:
     """Returns the first `length` characters, five bits each, the most significant first."""
     bits = int.from_bytes(raw, "big") >> (8 * len(raw) - 5 * length)
-    return "".join(_ALPHABET[bits >> 5 * (length - 1 - place) & 31] for place in range(length))
+    return "".join(_ALPHABET[bits >> 5 * (length - 1 - index) & 31] for index in range(length))

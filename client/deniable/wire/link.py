@@ -107,7 +107,7 @@ def _refuse_before_the_fragment(query: str) -> None:
 
 
 def _fragment(text: str) -> dict[str, str]:
-    pairs = [part.partition("=") for part in text.split("&")] if text else []
+    pairs = [pair.partition("=") for pair in text.split("&")] if text else []
     names = [name for name, _, _ in pairs]
     if any(name not in _KEYS or not value for name, _, value in pairs) or len(set(names)) < len(names):
         raise ValueError(f"the link's fragment must be of {', '.join(f'{key}=…' for key in _KEYS)}, joined by &, each once at most")

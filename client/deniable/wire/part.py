@@ -1,4 +1,4 @@
-"""Part of a survey's records: those counted together, of one public group and perturbed in one way."""
+"""Part of a survey's records: records of one public group, perturbed in one way, are counted together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 class Part(NamedTuple):
-    """group: a public label, None if the survey has no groups. mode: who perturbed the answers."""
+    """A part of a survey's records.
+
+    Attributes:
+        group: The public label; None if the survey has no groups.
+        mode: The party that perturbed the answers.
+    """
 
     group: str | None = None
     mode: Mode = "device"

@@ -1,8 +1,8 @@
 """Bit counting of packed records, many records at each step of the processor.
 
 Single bits are counted in growing fields: 64-bit words are added up as long as their fields cannot overflow, then each field is split in
-two. Pairs of bits are counted in bit planes, one for each stored bit, in which every record has one bit (`np.bitwise_count`); for a few
-hundred records a matrix product is faster.
+two. Pairs of bits are counted in bit planes, one for each stored bit, with one bit for every record (`np.bitwise_count`); for a few hundred
+records a matrix product is faster.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-FEW = 2048  # records up to which a product is faster; below 2^24, to where float32 counts exactly
+FEW = 2048  # up to so many records, a product is faster; below 2^24, where float32 counts exactly
 _CHUNK_BITS = 1 << 25  # records that are turned into planes together, so that these stay in the cache
 _MOST = (1 << 16) - 64  # records of a chunk: no count needs more than 16 bits
 _TILE = 1 << 15  # words of 64 records that are combined at a time
@@ -112,10 +112,9 @@ def _together(of: Words) -> NDArray[np.int64]:
 def _square(ring: NDArray[np.uint16]) -> NDArray[np.int64]:
     """Returns pair counts of shape (bits, bits), from counts of each bit with the one at each distance, shape (bits // 2 + 1, bits)."""
     bits = ring.shape[1]
-    places = np.zeros(
-        (bits, 2 * bits + 1), dtype=np.uint16
-    )  # rows that are one longer than those they are read as, so each begins one later
-    places[:, : len(ring)] = ring.T
-    shifted = places.ravel()[: 2 * bits * bits].reshape(bits, 2, bits)
+    # rows are one longer than the rows they are read as, so each begins one later
+    shifted_rows = np.zeros((bits, 2 * bits + 1), dtype=np.uint16)
+    shifted_rows[:, : len(ring)] = ring.T
+    shifted = shifted_rows.ravel()[: 2 * bits * bits].reshape(bits, 2, bits)
     half = shifted[:, 0] + shifted[:, 1]
     return np.asarray(np.maximum(half, half.T), dtype=np.int64)

@@ -15,7 +15,7 @@ from deniable.errors import SubmissionError
 from deniable.survey import Survey
 from deniable.survey.layout import Rule
 
-FEW = 16  # records up to which integers are faster
+FEW = 16  # up to so many records, integers are faster
 CHUNK_BYTES = 1 << 20  # bytes checked together, so that memory does not grow with the number of records
 
 Columns = NDArray[np.uint8]
@@ -47,9 +47,9 @@ def _passes(survey: Survey, record: int) -> bool:
     layout = survey.record
     if record & (1 << 8 * layout.bytes - layout.bits) - 1 or not _can_be_drawn(survey, record):
         return False
-    for _, bits, d, asked in layout.rules:
+    for _, bits, d, asked_bit in layout.rules:
         ones = (record & bits).bit_count()
-        if asked and not record & asked:
+        if asked_bit and not record & asked_bit:
             if ones:
                 return False
         elif ones != d and ones != d - 1:
@@ -60,13 +60,13 @@ def _passes(survey: Survey, record: int) -> bool:
 def _can_be_drawn(survey: Survey, record: int) -> bool:
     if survey.ask is None:
         return True
-    drawn = 0
+    blocks = 0
     for block in survey.block_bits:
         if (inside := record & block) == block:
-            drawn += 1
+            blocks += 1
         elif inside:
             return False
-    return drawn == survey.ask
+    return blocks == survey.ask
 
 
 def _check_columns(survey: Survey, columns: Columns, first: int) -> None:
@@ -75,8 +75,8 @@ def _check_columns(survey: Survey, columns: Columns, first: int) -> None:
     spare = layout.bytes * 8 - layout.bits
     _refuse_if(columns[-1] & ((1 << spare) - 1) != 0, first, "padding", f": the last {spare} bits of a record are padding and must be zero")
     if survey.ask is not None:
-        drawn = np.stack([_ones(columns, block) for block in survey.block_bits]) / [[len(block)] for block in survey.blocks]
-        wrong = (np.floor(drawn) != drawn).any(axis=0) | (drawn.sum(axis=0) != survey.ask)
+        blocks = np.stack([_ones(columns, block) for block in survey.block_bits]) / [[len(block)] for block in survey.blocks]
+        wrong = (np.floor(blocks) != blocks).any(axis=0) | (blocks.sum(axis=0) != survey.ask)
         _refuse_if(wrong, first, "mask", f": the mask must name exactly {survey.ask} of {len(survey.blocks)} blocks of questions")
     for rule in layout.rules:
         _refuse_if(~_possible(columns, rule), first, "impossible", _explained(rule))

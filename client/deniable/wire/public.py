@@ -19,7 +19,7 @@ class Public:
         group: The group of all rows.
         group_column: The column with each row's group.
         invitation: The invitation code.
-        mode: Who perturbs the rows. Only a server's API key makes the sender an organisation.
+        mode: The party that perturbs the rows. Only a server's API key makes the sender an organisation.
     """
 
     group: str | None = None
@@ -64,7 +64,7 @@ def _invitation_problems(survey: Survey, invitation: str | None) -> list[str]:
     if survey.access != "invited":
         return [] if invitation is None else [f"invitation: must be left out: survey {survey.id} is open to all"]
     if invitation is None:
-        return [f"invitation: is missing: survey {survey.id} takes a code from each respondent"]
+        return [f"invitation: is missing: survey {survey.id} needs a code from each respondent"]
     try:
         access_codes.read(invitation)
     except ValueError as error:

@@ -17,22 +17,22 @@ from deniable.survey import Survey
 from deniable.wire.possible import check
 
 
-def pack(survey: Survey, bits: Sequence[NDArray[np.bool_]], asked: NDArray[np.bool_] | None = None) -> bytes:
+def pack(survey: Survey, bits: Sequence[NDArray[np.bool_]], mask: NDArray[np.bool_] | None = None) -> bytes:
     """Packs each item's perturbed bits, shape (n, outputs) each and in the survey's order, into n records.
 
     Args:
         survey: The survey.
         bits: The bits of each item.
-        asked: Shape (n, questions), which questions each respondent was asked, if the survey asks a sample.
+        mask: Shape (n, questions), the questions that each respondent was asked, if the survey asks a sample.
 
     Raises:
-        ValueError: `asked` is missing, or the survey asks every question.
+        ValueError: `mask` is missing, or the survey asks every question.
     """
-    if (asked is None) != (survey.ask is None):
-        raise ValueError("asked must be given if, and only if, the survey asks a sample of its questions")
+    if (mask is None) != (survey.ask is None):
+        raise ValueError("mask must be present exactly if the survey asks a sample of its questions")
     stored = [item_bits[:, :-1] for item_bits in bits]
-    if asked is not None:
-        stored = [asked, *(part & asked[:, [field.mask or 0]] for part, field in zip(stored, survey.record.fields, strict=True))]
+    if mask is not None:
+        stored = [mask, *(item_bits & mask[:, [field.mask or 0]] for item_bits, field in zip(stored, survey.record.fields, strict=True))]
     return np.packbits(np.concatenate(stored, axis=1), axis=1).tobytes()
 
 

@@ -49,7 +49,7 @@ class Submission:
 
     @property
     def part(self) -> Part:
-        """The part of the survey's records with which these are counted."""
+        """The part of the survey's records that these are counted in."""
         return Part(self.group, self.mode)
 
     def to_json(self) -> bytes:
@@ -71,7 +71,7 @@ class Submission:
     @classmethod
     def from_json(cls, body: bytes) -> Submission:
         """Parses an envelope with a closed schema. Raises SubmissionError with the rule that is broken."""
-        rest, reports = _apart(body)
+        rest, reports = _cut_out_reports(body)
         envelope = _flat_json(rest)
         if not isinstance(envelope, Mapping) or not set(_KEYS) <= set(envelope) <= {*_KEYS, *_OPTIONAL}:
             raise SubmissionError(
@@ -137,7 +137,7 @@ def _encode64(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
 
 
-def _apart(body: bytes) -> tuple[bytes, memoryview]:
+def _cut_out_reports(body: bytes) -> tuple[bytes, memoryview]:
     """Returns an envelope with its reports replaced by an empty text, and their characters, without copying them.
 
     Without a backslash every quotation mark begins or ends a text, so removing one text leaves the rest unchanged.
@@ -148,20 +148,20 @@ def _apart(body: bytes) -> tuple[bytes, memoryview]:
     return body[: match.start(1)] + body[match.end(1) :], memoryview(body)[match.start(1) : match.end(1)]
 
 
-def _decode64(envelope: Mapping[str, Any], key: str, apart: bytes | memoryview = b"") -> bytes:
+def _decode64(envelope: Mapping[str, Any], key: str, cut_out: bytes | memoryview = b"") -> bytes:
     """Returns the bytes of a field in their only spelling: no padding, no other alphabet, no spare bits set.
 
     Args:
         envelope: The envelope.
         key: The field.
-        apart: The characters that were cut out of the envelope, if any.
+        cut_out: The characters that were cut out of the envelope, if any.
 
     Raises:
         SubmissionError: It has another spelling.
     """
     text = envelope[key]
     if isinstance(text, str) and text.isascii():
-        characters = apart or text.encode()
+        characters = cut_out or text.encode()
         if _BASE64URL.fullmatch(characters) and len(characters) % 4 != 1:
             raw = _decoded(characters)
             tail = len(raw) % 3

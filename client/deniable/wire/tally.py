@@ -45,9 +45,9 @@ class Tally:
     def total(cls, tallies: Iterable[Tally], bits: int) -> Tally:
         """Returns the sum of tallies that come one after the other, in the memory of one of them."""
         n, pairs = 0, np.zeros((bits, bits), dtype=np.int64)
-        for one in tallies:
-            n, pairs = n + one.n, np.add(pairs, one.pairs, out=pairs)
-            del one  # before the next is created
+        for tally in tallies:
+            n, pairs = n + tally.n, np.add(pairs, tally.pairs, out=pairs)
+            del tally  # before the next is created
         return cls(n, pairs)
 
     def __add__(self, other: Tally) -> Tally:
@@ -71,8 +71,7 @@ class Tally:
     def contradiction(self) -> tuple[int, int] | None:
         """Two bits (or one twice) with counts that no reports can have, or None; counts are from 0 to n.
 
-        Each bit was counted in all n reports, including those where it was not asked. So if a have one bit and b the other, both bits are
-        in
+        Each bit was counted in all n reports, even if it was not asked. So if a have one bit and b the other, both bits are in
         max(0, a + b - n) to min(a, b) reports, and the counts are symmetric.
         """
         ones, step = np.diagonal(self.pairs).astype(np.int64), max(1, _CHUNK // len(self.pairs))
@@ -98,13 +97,13 @@ class Tally:
     def from_triangle(cls, n: int, bits: int, triangle: NDArray[np.int64]) -> Tally:
         """Returns a tally from the upper triangle of the pairs, row by row. Raises ValueError for another number of pairs."""
         whole = triangle.reshape(bits * (bits + 1) // 2)  # ValueError, with the shape, for another size
-        return cls(n, whole.astype(np.int64, copy=False).take(_places(bits)))
+        return cls(n, whole.astype(np.int64, copy=False).take(_triangle_indices(bits)))
 
 
 @lru_cache(maxsize=4)  # of some surveys, whose tallies are read often
-def _places(bits: int) -> NDArray[np.intp]:
+def _triangle_indices(bits: int) -> NDArray[np.intp]:
     """Returns the index of each entry of a symmetric matrix in its upper triangle, row by row, shape (bits, bits)."""
-    places = np.zeros((bits, bits), dtype=np.intp)
+    indices = np.zeros((bits, bits), dtype=np.intp)
     triangle = np.triu_indices(bits)
-    places[triangle] = places.T[triangle] = np.arange(len(triangle[0]))
-    return places
+    indices[triangle] = indices.T[triangle] = np.arange(len(triangle[0]))
+    return indices

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response, abort, url_for
 from markupsafe import Markup
 
-from deniable.verify.page_bundle import NAME, joined, read_modules, without_comments
+from deniable.verify.page_bundle import NAME, join_modules, read_modules, without_comments
 from deniable_server import paths
 from deniable_server.context import current_config
 from deniable_server.web import assets
@@ -18,7 +18,7 @@ _BROWSER = {
     **assets.load(paths.BROWSER, ".mjs"),
     **assets.load(paths.BROWSER, ".json"),
     _FIRST: assets.asset(without_comments(_FIRST, (paths.BROWSER / _FIRST).read_text(encoding="utf-8")).encode(), ".js"),
-    NAME: assets.asset(joined(read_modules(paths.BROWSER)).encode(), ".mjs"),
+    NAME: assets.asset(join_modules(read_modules(paths.BROWSER)).encode(), ".mjs"),
 }
 _STATIC = {**assets.load(paths.STATIC, ".css"), **assets.load(paths.STATIC, ".mjs"), **assets.load(paths.STATIC, ".svg")}
 SCRIPTS = {name: asset.integrity for name, asset in _BROWSER.items()}

@@ -18,7 +18,7 @@ def submit(*words: str) -> Result:
 def test_a_key_in_the_place_of_its_variables_name_is_not_shown(given):
     result = submit("--key-env", given)
     assert result.exit_code == 2
-    assert "'--key-env': takes the name of an environment variable, not what is in it" in result.stderr
+    assert "'--key-env': must be the name of an environment variable, not its value" in result.stderr
     assert not given.strip() or given not in result.output
     assert "sEcReT" not in result.output
 
@@ -32,11 +32,11 @@ def test_a_variable_that_is_not_set_is_named(name):
 
 def test_a_variable_of_an_unusual_name_is_read_where_it_is_set(monkeypatch):
     monkeypatch.setenv("dk_of.mine", "no key")
-    assert "takes the name of an environment variable" not in submit("--key-env", "dk_of.mine").stderr
+    assert "must be the name of an environment variable" not in submit("--key-env", "dk_of.mine").stderr
 
 
 def test_a_password_in_the_place_of_its_variables_name_is_not_shown():
     result = CliRunner().invoke(main, ["results", "http://127.0.0.1:9/s/study", "--user", "ada", "--password-env", "hunter 2"])
     assert result.exit_code == 2
-    assert "--password-env: takes the name of an environment variable, not what is in it" in result.stderr
+    assert "--password-env: must be the name of an environment variable, not its value" in result.stderr
     assert "hunter" not in result.output

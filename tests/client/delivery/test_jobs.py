@@ -97,9 +97,9 @@ def test_the_next_rows_are_perturbed_while_a_submission_travels_and_wait_for_it_
 
 def test_of_a_refusal_while_the_next_rows_are_perturbed_the_next_are_in_no_outbox(client, server, fault):
     server.faults.extend([fault(status=200, worked=True, body=b'{"accepted": 4}'), fault(status=409)])
-    with pytest.raises(RejectedError, match="Rows up to 4 are dealt with; rows 5 to 8 are randomized and in the outbox"):
+    with pytest.raises(RejectedError, match="Rows up to 4 are processed; rows 5 to 8 are randomized and in the outbox"):
         client.submit_many("study", ({"smokes": "yes", "party": "Red"} for _ in range(ROWS)), batch=4)
-    assert len(client.outbox.turned_down(server.url)) == 1
+    assert len(client.outbox.refused_submissions(server.url)) == 1
     assert client.outbox.waiting(server.url) == 0
 
 
@@ -108,11 +108,11 @@ def test_a_wrong_row_of_a_stream_waits_for_what_is_under_way_and_a_failure_of_th
         yield from [{"smokes": "yes", "party": "Red"}] * 4
         yield {"smokes": last, "party": "Red"}
 
-    with pytest.raises(AnswerError, match="4 rows before them are dealt with"):
+    with pytest.raises(AnswerError, match="4 rows before them are processed"):
         client.submit_many("study", rows("CANARY"), batch=4)
     assert server.counted == 4
     server.faults.append(fault(status=503))
-    with pytest.raises(DeliveryError, match="Rows up to 0 are dealt with; rows 1 to 4 are randomized and in the outbox"):
+    with pytest.raises(DeliveryError, match="Rows up to 0 are processed; rows 1 to 4 are randomized and in the outbox"):
         client.submit_many("study", rows("CANARY"), batch=4)
 
 

@@ -133,7 +133,7 @@ def test_what_is_removed_is_never_sent(box):
 
 def test_the_bytes_are_gone_once_acknowledged(box, outbox):
     box.add(URL, "s", PERTURBED)
-    box.acknowledged(PERTURBED.id)
+    box.remove(PERTURBED.id)
     assert box.waiting(URL) == 0
     with closing(sqlite3.connect(outbox)) as db:
         assert db.execute("SELECT count(*) FROM submission").fetchone() == (0,)
@@ -218,7 +218,7 @@ def test_a_job_that_has_begun_refuses_a_changed_file_or_definition(box):
         box.begin(URL, "s", "j", "old", "new")
     with pytest.raises(RefusedError, match="job j: the file has changed since its first 4 rows were randomized"):
         box.begin(URL, "s", "j", "new", "old")
-    with pytest.raises(RefusedError, match="job j: it began with no group, and now comes with group North"):
+    with pytest.raises(RefusedError, match="job j: it began with no group, and now has group North"):
         box.begin(URL, "s", "j", "new", "new", "group North")
 
 
@@ -227,7 +227,7 @@ def test_what_a_job_sends_is_known_from_its_first_rows_on(box):
     job = box.begin(URL, "s", "j", "d", "m", "sheet South")  # nothing was randomized yet
     box.advance(URL, "s", job, 4, [], [])
     box.end(job)
-    with pytest.raises(RefusedError, match="job j: it began with sheet South, and now comes with sheet North"):
+    with pytest.raises(RefusedError, match="job j: it began with sheet South, and now has sheet North"):
         box.begin(URL, "s", "j", "d", "m", "sheet North")
     box.end(box.begin(URL, "s", "j", "d", "m", "sheet South"))
     with pytest.raises(RefusedError, match="sheet North"):
@@ -236,10 +236,10 @@ def test_what_a_job_sends_is_known_from_its_first_rows_on(box):
 
 def test_what_the_server_refused_is_kept_with_the_reason(box):
     box.add(URL, "s", PERTURBED)
-    box.refused(PERTURBED.id, "closed")
+    box.mark_refused(PERTURBED.id, "closed")
     assert box.waiting(URL) == 0
     assert box.claim(URL) == []
-    [kept] = box.turned_down(URL)
+    [kept] = box.refused_submissions(URL)
     assert (kept.id, kept.survey, kept.count, kept.reason) == (PERTURBED.id.hex(), "s", 3, "closed")
     assert box.claim(URL, refused=True) == [PERTURBED.id]
 

@@ -86,7 +86,7 @@ def test_rows_that_were_left_out_come_in_once_they_are_right(client, server, tmp
 def test_one_key_in_two_rows_of_a_file_is_a_wrong_row_across_batches_too(client, server, tmp_path):
     rows = [*ROWS[:7], {**ROWS[2], "smokes": "yes"}, {**ROWS[3], "id": f" {ROWS[3]['id']} "}]
     path = csv(tmp_path / "a.csv", rows)
-    with pytest.raises(AnswerError, match=r"row 8, id: must be another in each row; row 3 has the same\nrow 9, id: .* row 4 has the same"):
+    with pytest.raises(AnswerError, match=r"row 8, id: must differ in each row; row 3 has the same\nrow 9, id: .* row 4 has the same"):
         client.submit_many("study", path, row_key="id", batch=3)
     assert server.counted == 0
     report = client.submit_many("study", path, row_key="id", batch=3, on_invalid="skip")
@@ -117,7 +117,7 @@ def test_the_two_ways_are_not_mixed(client, server, tmp_path):
     client.submit_many("study", csv(tmp_path / "c.csv", [{**row, "id": f"{row['id']}c"} for row in ROWS]), row_key="id")
     with pytest.raises(RefusedError, match=r"row_key must be named: 20 rows of survey study were sent by their keys"):
         client.submit_many("study", other)
-    with pytest.raises(RefusedError, match="it began with rows by the column id, and now comes with rows by the column other"):
+    with pytest.raises(RefusedError, match="it began with rows by the column id, and now has rows by the column other"):
         client.submit_many("study", [{**row, "other": row["id"]} for row in ROWS], row_key="other")
     assert server.counted == 40
 
@@ -154,7 +154,7 @@ def test_a_key_that_is_gone_or_open_to_others_is_refused_and_nothing_is_sent(cli
     client.submit_many("study", path, row_key="id")
     before = key.read_bytes()
     key.unlink()
-    with pytest.raises(RefusedError, match="must have the key that rows were recognised by, and has not"):
+    with pytest.raises(RefusedError, match="must contain the key by which earlier rows are recognised"):
         client.submit_many("study", path, row_key="id")
     key.write_bytes(before)
     key.chmod(0o644)

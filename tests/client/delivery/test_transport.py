@@ -57,7 +57,7 @@ def test_a_no_without_a_reason_is_still_told(server, connect, fault, body):
     with pytest.raises(RejectedError, match="answered 400: no reason given"):
         connect(0).get(PATH)
     server.always = fault(status=404, body=body)
-    with pytest.raises(RejectedError, match=r"answered 404: no reason given; is it the address of a server of surveys, without a path"):
+    with pytest.raises(RejectedError, match=r"answered 404: no reason given; is this the address of a survey server, without a path"):
         connect(0).get(PATH)
 
 
@@ -105,7 +105,7 @@ def test_a_200_that_is_no_acknowledgement_is_none(server, connect, fault, no_wai
             fault(status=200, body=b'{"accepted": true}'),
         ]
     )
-    with pytest.raises(DeliveryError, match="a reply that is no acknowledgement"):
+    with pytest.raises(DeliveryError, match="a reply that is not an acknowledgement"):
         connect(2).post(f"{PATH}/submissions", b"{}", {"accepted": 1})
 
 
@@ -150,7 +150,7 @@ def test_a_reply_without_end_is_cut_off(server, connect, monkeypatch):
 def test_a_long_page_in_place_of_an_acknowledgement_is_a_failed_attempt(server, connect, no_waiting, fault, size):
     """A hotel's login page may be of any length; the perturbed answers must go on waiting, and not count as turned down."""
     server.faults.append(fault(status=200, body=b"<html>" + b"x" * size))
-    with pytest.raises(DeliveryError, match="a reply that is no acknowledgement"):
+    with pytest.raises(DeliveryError, match="a reply that is not an acknowledgement"):
         connect(0).post("/api/v1/surveys/study/submissions", b"{}", {"accepted": 1})
 
 

@@ -15,7 +15,16 @@ from deniable.device.randomize import randomize
 from deniable.errors import EstimateError, SurveyError
 from deniable.estimate import share
 from deniable.mechanism import WORD, Channel
-from deniable.privacy.accounting import advanced, exact, groups, household, mixed, posterior_range, submission, waves
+from deniable.privacy.accounting import (
+    advanced_composition,
+    group_privacy,
+    heterogeneous_composition,
+    optimal_composition,
+    parallel_composition,
+    posterior_range,
+    sequential_composition,
+    submission_epsilon,
+)
 from deniable.survey import Survey
 from deniable.wire.record import pack, unpack
 from deniable.wire.tally import Tally
@@ -43,26 +52,26 @@ def survey() -> Survey:
 
 
 def test_the_questions_of_one_submission_add_up(survey: Survey) -> None:
-    assert submission(survey) == pytest.approx(math.log(9), rel=1e-15)
+    assert submission_epsilon(survey) == pytest.approx(math.log(9), rel=1e-15)
 
 
 def test_two_bits_at_ln_3_are_ln_9_which_is_what_their_and_reveals(survey: Survey) -> None:
     first, second = (question.channel for question in survey.questions)
     if_both, if_neither = first.theta * second.theta, first.phi * second.phi
     assert (if_both, if_neither) == (Fraction(9, 16), Fraction(1, 16))
-    assert math.log(if_both / if_neither) == pytest.approx(submission(survey), rel=1e-15)
+    assert math.log(if_both / if_neither) == pytest.approx(submission_epsilon(survey), rel=1e-15)
 
 
 def test_waves_add_disjoint_groups_do_not_and_a_household_multiplies() -> None:
-    assert waves([LN3, 0.5, 2]) == pytest.approx(LN3 + 2.5)
-    assert groups([LN3, 0.5, 2]) == 2
-    assert (waves([]), groups([])) == (0.0, 0.0)
-    assert household(LN3, 4) == pytest.approx(math.log(81))
+    assert sequential_composition([LN3, 0.5, 2]) == pytest.approx(LN3 + 2.5)
+    assert parallel_composition([LN3, 0.5, 2]) == 2
+    assert (sequential_composition([]), parallel_composition([])) == (0.0, 0.0)
+    assert group_privacy(LN3, 4) == pytest.approx(math.log(81))
 
 
 def test_four_people_who_share_one_secret_give_it_away_as_a_household_does() -> None:
     theta = Channel.for_epsilon(LN3, 2).theta
-    assert math.log(theta**4 / (1 - theta) ** 4) == pytest.approx(household(LN3, 4))
+    assert math.log(theta**4 / (1 - theta) ** 4) == pytest.approx(group_privacy(LN3, 4))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +111,7 @@ def delta_of(epsilons: list[float], epsilon: float) -> float:
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, LN3, 3.0])
 @pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.1])
 def test_exact_composition_is_what_the_enumeration_of_all_outcomes_gives(k: int, epsilon: float, delta: float) -> None:
-    total = exact(epsilon, k, delta)
+    total = optimal_composition(epsilon, k, delta)
     if total == 0:
         assert delta_of([epsilon] * k, 0.0) <= delta
     else:
@@ -112,7 +121,7 @@ def test_exact_composition_is_what_the_enumeration_of_all_outcomes_gives(k: int,
 @pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.1])
 def test_different_epsilons_compose_exactly_too(delta: float) -> None:
     epsilons = [0.3, 0.3, 0.3, 1.0, 1.0, 2.5]
-    assert delta_of(epsilons, mixed([(1.0, 2), (0.3, 1), (2.5, 1), (0.3, 2)], delta)) == pytest.approx(delta, rel=1e-9)
+    assert delta_of(epsilons, heterogeneous_composition([(1.0, 2), (0.3, 1), (2.5, 1), (0.3, 2)], delta)) == pytest.approx(delta, rel=1e-9)
 
 
 def test_exact_composition_meets_the_published_steps() -> None:
@@ -121,34 +130,34 @@ def test_exact_composition_meets_the_published_steps() -> None:
     for i in range(1, k // 2 + 1):
         terms = (math.comb(k, j) * (math.exp((k - j) * epsilon) - math.exp((k - 2 * i + j) * epsilon)) for j in range(i))
         delta = sum(terms) / (1 + math.exp(epsilon)) ** k
-        assert exact(epsilon, k, delta) == pytest.approx((k - 2 * i) * epsilon, abs=1e-9)
+        assert optimal_composition(epsilon, k, delta) == pytest.approx((k - 2 * i) * epsilon, abs=1e-9)
 
 
 def test_ten_coins_at_ln_3_are_ten_coins_and_not_one() -> None:
     """An accountant of the field answers 1.0987 here: it forgets how often a randomized response was used."""
     p, q = every_outcome([LN3] * 10)
     assert math.log((p / q).max()) == pytest.approx(10.986, abs=1e-3)
-    assert exact(LN3, 10) == pytest.approx(10.986, abs=1e-3)
-    assert exact(LN3, 10, 1e-12) > 10.98
+    assert optimal_composition(LN3, 10) == pytest.approx(10.986, abs=1e-3)
+    assert optimal_composition(LN3, 10, 1e-12) > 10.98
 
 
 def test_ten_thousand_surveys_of_an_801st_each_are_about_1() -> None:
     delta = math.exp(-32)
-    assert advanced(1 / 801, 10_000, delta) == pytest.approx(1.014, abs=5e-4)
-    assert exact(1 / 801, 10_000, delta) < 0.9  # and the simple bound gives away an eighth of it
+    assert advanced_composition(1 / 801, 10_000, delta) == pytest.approx(1.014, abs=5e-4)
+    assert optimal_composition(1 / 801, 10_000, delta) < 0.9  # and the simple bound gives away an eighth of it
 
 
 @pytest.mark.parametrize("k", [1, 10, 1000])
 @pytest.mark.parametrize("epsilon", [0.001, 0.1, 1.0, 8.0])
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01])
 def test_exact_composition_is_never_worse_than_a_sum_or_the_simple_bound(k: int, epsilon: float, delta: float) -> None:
-    assert 0 <= exact(epsilon, k, delta) <= min(k * epsilon, advanced(epsilon, k, delta)) * (1 + 1e-9)
+    assert 0 <= optimal_composition(epsilon, k, delta) <= min(k * epsilon, advanced_composition(epsilon, k, delta)) * (1 + 1e-9)
 
 
 def test_more_uses_and_less_slack_cost_more() -> None:
-    totals = [exact(0.1, k, 1e-6) for k in (50, 100, 200)]
+    totals = [optimal_composition(0.1, k, 1e-6) for k in (50, 100, 200)]
     assert totals == sorted(totals)
-    assert exact(0.1, 100, 1e-9) > exact(0.1, 100, 1e-6) > exact(0.1, 100, 1e-3)
+    assert optimal_composition(0.1, 100, 1e-9) > optimal_composition(0.1, 100, 1e-6) > optimal_composition(0.1, 100, 1e-3)
 
 
 @pytest.mark.parametrize(
@@ -156,12 +165,12 @@ def test_more_uses_and_less_slack_cost_more() -> None:
     [
         (lambda: posterior_range(1.5, 1), "prior must be a probability"),
         (lambda: posterior_range(0.5, -1), "epsilon must be a finite number of at least 0, got -1"),
-        (lambda: household(1, 0), "people must be a whole number of at least 1, got 0"),
-        (lambda: household(1, 1.5), "people must be a whole number"),  # type: ignore[arg-type]
-        (lambda: exact(math.nan, 2, 0.1), "epsilon must be a finite number"),
-        (lambda: exact(1, 2, 1), "delta must be at least 0 and below 1, got 1"),
-        (lambda: advanced(1, 2, 0), "delta must be above 0"),
-        (lambda: mixed([(0.1 * i, 99) for i in range(1, 9)], 0.1), "at most 2,000,000 values of the privacy loss"),
+        (lambda: group_privacy(1, 0), "people must be a whole number of at least 1, got 0"),
+        (lambda: group_privacy(1, 1.5), "people must be a whole number"),  # type: ignore[arg-type]
+        (lambda: optimal_composition(math.nan, 2, 0.1), "epsilon must be a finite number"),
+        (lambda: optimal_composition(1, 2, 1), "delta must be at least 0 and below 1, got 1"),
+        (lambda: advanced_composition(1, 2, 0), "delta must be above 0"),
+        (lambda: heterogeneous_composition([(0.1 * i, 99) for i in range(1, 9)], 0.1), "at most 2,000,000 values of the privacy loss"),
     ],
 )
 def test_an_argument_that_makes_no_sense_is_refused_by_name(call: object, message: str) -> None:
@@ -225,7 +234,7 @@ def test_whoever_reads_both_bits_of_two_questions_is_right_nine_times_in_ten_at_
     seen = unpack(survey, pack(survey, bits), GAMES)
     agreeing = seen.all(axis=1)
     right = (both[agreeing] == 0).mean()
-    assert 0.88 < right <= five_sigma_above(posterior_range(0.5, submission(survey))[1], int(agreeing.sum()))
+    assert 0.88 < right <= five_sigma_above(posterior_range(0.5, submission_epsilon(survey))[1], int(agreeing.sum()))
     assert right > five_sigma_above(0.75, int(agreeing.sum()))  # ln 3 alone would not be a bound: the control
 
 
@@ -244,15 +253,15 @@ def test_epsilon_0_is_refused_by_the_survey_and_by_the_estimator() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: household(1e308, 3), "epsilon must be at most 1,000,000, got 1e\\+308"),
-        (lambda: household(10**400, 3), "epsilon must be a finite number of at least 0, got a number of 1,329 bits"),
-        (lambda: household(True, 3), "epsilon must be a finite number of at least 0, got True"),
-        (lambda: household(np.True_, 3), "epsilon must be a finite number of at least 0, got np.True_"),
-        (lambda: household("1", 3), "epsilon must be a finite number of at least 0, got '1'"),
-        (lambda: household(1.0, 10**400), "people must be at most 1,000,000,000,000, got a number of 1,329 bits"),
-        (lambda: advanced(1e4, 10, 1e-6), "epsilon must be at most 700 for this bound, got 10000.0"),
-        (lambda: advanced(1.0, 10, "x"), "delta must be at least 0 and below 1, got 'x'"),
-        (lambda: exact(1e18, 10, 1e-6), "epsilon must be at most 1,000,000"),
+        (lambda: group_privacy(1e308, 3), "epsilon must be at most 1,000,000, got 1e\\+308"),
+        (lambda: group_privacy(10**400, 3), "epsilon must be a finite number of at least 0, got a number of 1,329 bits"),
+        (lambda: group_privacy(True, 3), "epsilon must be a finite number of at least 0, got True"),
+        (lambda: group_privacy(np.True_, 3), "epsilon must be a finite number of at least 0, got np.True_"),
+        (lambda: group_privacy("1", 3), "epsilon must be a finite number of at least 0, got '1'"),
+        (lambda: group_privacy(1.0, 10**400), "people must be at most 1,000,000,000,000, got a number of 1,329 bits"),
+        (lambda: advanced_composition(1e4, 10, 1e-6), "epsilon must be at most 700 for this bound, got 10000.0"),
+        (lambda: advanced_composition(1.0, 10, "x"), "delta must be at least 0 and below 1, got 'x'"),
+        (lambda: optimal_composition(1e18, 10, 1e-6), "epsilon must be at most 1,000,000"),
         (lambda: posterior_range(np.True_, 1.0), "prior must be a probability from 0 to 1"),
     ],
 )
@@ -262,5 +271,5 @@ def test_what_no_finite_figure_is_of_is_refused_by_name(call: Any, message: str)
 
 
 def test_the_smallest_delta_there_is_has_a_finite_bound() -> None:
-    assert 122 < advanced(1.0, 10, 5e-324) - 10 * math.expm1(1.0) < 123
-    assert exact(1e6, 10, 1e-6) == pytest.approx(1e7)
+    assert 122 < advanced_composition(1.0, 10, 5e-324) - 10 * math.expm1(1.0) < 123
+    assert optimal_composition(1e6, 10, 1e-6) == pytest.approx(1e7)

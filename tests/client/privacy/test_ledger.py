@@ -183,7 +183,7 @@ def test_a_file_that_is_no_ledger_is_told_before_anything_is_sent(server, path, 
 def test_a_person_above_the_cap_is_refused_and_nothing_is_sent(server, client, path):
     for _ in range(2):
         client.submit("study", ANSWERS, person="CANARY")
-    with pytest.raises(RefusedError, match=r"above person_cap, 4\.394") as caught:
+    with pytest.raises(RefusedError, match=r"exceed person_cap, 4\.394") as caught:
         client.submit("study", ANSWERS, person=" CANARY ")
     assert "CANARY" not in str(caught.value)
     assert len(server.posts) == 2
@@ -303,15 +303,14 @@ def test_one_row_above_the_cap_stops_all_of_them_by_its_number(server, client, p
     with pytest.raises(RefusedError) as caught:
         client.submit_many("study", rows, person_column="who", batch=2)
     assert (
-        str(caught.value)
-        == "row 6: with this survey the persons' sums of epsilon would be above person_cap, 4.39444915467; nothing was sent"
+        str(caught.value) == "row 6: with this survey these persons' total epsilon would exceed person_cap, 4.39444915467; nothing was sent"
     )
     assert server.posts == []
     assert spent(path, "a").submissions == spent(path, "CANARY").submissions == 0
 
 
 def test_a_stream_is_stopped_at_the_batch_and_says_so(server, client, path):
-    with pytest.raises(RefusedError, match=r"row 5: .* nothing of theirs was sent; 3 rows before them are dealt with"):
+    with pytest.raises(RefusedError, match=r"row 5: .* nothing of theirs was sent; 3 rows before them are processed"):
         client.submit_many("study", iter(people("a", "b", "a", "c", "a", "d")), person_column="who", batch=3)
     assert server.counted == 3
     assert [spent(path, key).submissions for key in "abcd"] == [2, 1, 0, 0]
@@ -322,7 +321,7 @@ def test_rows_above_the_cap_are_left_out_and_listed_without_their_keys(server, c
     report = client.submit_many("study", rows, person_column="who", batch=2, on_invalid="skip")
     assert report.accepted == server.counted == 4
     assert [(found.row, found.question, found.reason.split(",")[0]) for found in report.rejected] == [
-        (4, "who", "would bring what this person has given away above 4.39444915467"),
+        (4, "who", "would raise this person's total epsilon above 4.39444915467"),
         (6, "who", "must name the person"),
         (7, "who", "must name the person"),
         (8, "who", "must name the person"),
@@ -431,18 +430,18 @@ def test_the_control_a_ledger_that_forgets_what_a_killed_job_charged_is_seen(ser
 def test_rows_that_now_name_other_persons_are_charged_to_them(ledger):
     """A job that was killed in its first batch may come back with another file."""
     a, b, job = ledger.hashed("a"), ledger.hashed("b"), ledger.job("study", "file")
-    assert ledger.charge([a], FIRST, LN9, place=JobRows(job, [1])) == [True]
-    assert ledger.charge([b], FIRST, LN9, place=JobRows(job, [1])) == [True]
+    assert ledger.charge([a], FIRST, LN9, job_rows=JobRows(job, [1])) == [True]
+    assert ledger.charge([b], FIRST, LN9, job_rows=JobRows(job, [1])) == [True]
     assert (ledger.spent(a).submissions, ledger.spent(b).submissions) == (1, 1)
-    assert ledger.charge([b], FIRST, LN9, place=JobRows(job, [1])) == [True]
+    assert ledger.charge([b], FIRST, LN9, job_rows=JobRows(job, [1])) == [True]
     assert ledger.spent(b).submissions == 1
-    assert ledger.charge([b], FIRST, LN9, place=JobRows(ledger.job("study", "other"), [1])) == [False]
+    assert ledger.charge([b], FIRST, LN9, job_rows=JobRows(ledger.job("study", "other"), [1])) == [False]
 
 
 def test_rows_left_out_before_a_kill_are_left_out_after_it(ledger):
     a, job = ledger.hashed("a"), ledger.job("study", "file")
     for _ in range(2):
-        assert ledger.charge([a, a], FIRST, LN9, place=JobRows(job, [1, 2])) == [True, False]
+        assert ledger.charge([a, a], FIRST, LN9, job_rows=JobRows(job, [1, 2])) == [True, False]
     assert ledger.spent(a).submissions == 1
 
 
@@ -464,10 +463,10 @@ def test_the_command_line_keeps_a_ledger_and_shows_a_persons_sum(run, server, tm
         file.write_text("smokes,party,who\nyes,Red,ada\n")
         result = run(*submit, "--person-cap", "ln 81", str(file))
         assert (result.exit_code, "row 1: with this survey" in result.stderr, "ada" in result.stderr) == (number // 2, number == 2, False)
-    assert run("ledger", "ada").stdout == "2 submissions to 1 survey, epsilon 4.394449 in all.\n"
+    assert run("ledger", "ada").stdout == "2 submissions to 1 survey, epsilon 4.394449 in total.\n"
     assert run("ledger", "-", stdin="ada\n").stdout == run("ledger", "ada").stdout
     assert json.loads(run("ledger", "--json", "ada").stdout) == {"surveys": 1, "submissions": 2, "epsilon": pytest.approx(2 * LN9)}
-    assert run("ledger", "bob").stdout == "Nothing: the ledger has nobody under this key.\n"
+    assert run("ledger", "bob").stdout == "The ledger has no person with this key.\n"
     assert run("ledger", " ").exit_code == 2
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from deniable.privacy import published, shuffled, shuffled_question
+from deniable.privacy import published, question_shuffling_bound, shuffling_bound
 from deniable.survey import Survey
 
 
@@ -49,7 +49,7 @@ def worst_delta(survey: Survey, n: int, epsilon: float) -> float:
 
 def test_tables_of_two_questions_give_away_no_more_than_is_said_by_enumeration() -> None:
     """At n = 5 and a delta of one in ten, which `published` would not promise anybody. Control: one question's bound for both fails."""
-    one = shuffled_question(TWO.items[0].channel, 5, 0.05)
+    one = question_shuffling_bound(TWO.items[0].channel, 5, 0.05)
     assert one < TWO.items[0].epsilon
     assert worst_delta(TWO, 5, 2 * one) <= 0.1
     assert worst_delta(TWO, 5, 0.5 * one) > 0.1
@@ -57,16 +57,16 @@ def test_tables_of_two_questions_give_away_no_more_than_is_said_by_enumeration()
 
 def test_tables_give_away_less_than_rows_and_rows_less_than_a_record() -> None:
     found = published(TWO, 1_000)
-    assert found.tables == pytest.approx(2 * shuffled_question(TWO.items[0].channel, 1_000, 0.5e-6))
-    assert found.rows == shuffled(TWO.epsilon, 1_000)
-    assert found.tables < found.rows < found.alone == TWO.epsilon
+    assert found.tables == pytest.approx(2 * question_shuffling_bound(TWO.items[0].channel, 1_000, 0.5e-6))
+    assert found.rows == shuffling_bound(TWO.epsilon, 1_000)
+    assert found.tables < found.rows < found.record == TWO.epsilon
 
 
 def test_a_few_reports_hide_nobody_and_the_words_say_so() -> None:
     found = published(survey_of(YES_NO, epsilon=8), 1)
-    assert found.tables == pytest.approx(found.alone)
-    assert found.tables <= found.rows <= found.alone
-    assert "no smaller bound is known" in replace(found, rows=found.alone).words
+    assert found.tables == pytest.approx(found.record)
+    assert found.tables <= found.rows <= found.record
+    assert "no smaller bound is known" in replace(found, rows=found.record).words
     with pytest.raises(ValueError, match="n must be"):
         published(TWO, 0)
 
@@ -77,7 +77,7 @@ def test_where_a_sample_of_questions_is_asked_those_that_give_away_most_add() ->
     asked = published(survey_of(*every, ask=1), 500)
     all_alike = published(survey_of(YES_NO), 500)
     assert asked.tables < 1.2 * all_alike.tables, "one question's, at a third of delta"
-    assert published(survey_of(*every), 500).alone == pytest.approx(asked.alone)
+    assert published(survey_of(*every), 500).record == pytest.approx(asked.record)
 
 
 def test_a_promise_that_would_fail_for_somebody_is_not_made() -> None:
@@ -104,19 +104,19 @@ def test_reports_that_a_reader_knows_hide_nobody(known: int) -> None:
 
 def test_who_sent_all_other_reports_sees_the_record_as_it_was_sent() -> None:
     found = published(TWO, 1_000, 999)
-    assert found.tables == pytest.approx(found.alone, abs=1e-5)
-    assert found.rows == pytest.approx(found.alone, abs=1e-5)
+    assert found.tables == pytest.approx(found.record, abs=1e-5)
+    assert found.rows == pytest.approx(found.record, abs=1e-5)
 
 
 def test_the_words_say_that_the_reader_sent_none_and_whether_anybody_can_say_so() -> None:
     words = published(TWO, 1_000).words
     assert words.count("sent and knows none of the other reports, learns") == 2
-    assert "Anybody may answer this survey" in words
+    assert "Anyone may answer this survey" in words
     invited = Survey.from_dict({**TWO.to_dict(), "access": "invited"})
-    assert "Anybody may answer" not in published(invited, 1_000).words
+    assert "Anyone may answer" not in published(invited, 1_000).words
 
 
 @pytest.mark.parametrize("known", [-1, 1_000, 1.5, True])
 def test_the_reports_that_a_reader_knows_are_fewer_than_all(known: Any) -> None:
-    with pytest.raises(ValueError, match="known must be a whole number from 0 to n - 1"):
+    with pytest.raises(ValueError, match="known_reports must be a whole number from 0 to n - 1"):
         published(TWO, 1_000, known)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from deniable.mechanism import Channel, Window
-from deniable.privacy.shuffling import shuffled, shuffled_at_least, shuffled_question
+from deniable.privacy.shuffling import question_shuffling_bound, shuffling_bound, shuffling_lower_bound
 
 SHUFFLING = import_module("deniable.privacy.shuffling")
 LN3 = math.log(3)
@@ -21,8 +21,8 @@ LN3 = math.log(3)
     ("n", "epsilon0", "low", "high"), [(10_000, LN3, 0.0605, 0.0615), (1_000, 1.0, 0.176, 0.207), (100_000, 4.0, 0.168, 0.173)]
 )
 def test_known_figures_at_one_in_a_million_are_met(n: int, epsilon0: float, low: float, high: float) -> None:
-    assert low <= shuffled(epsilon0, n) <= high
-    assert shuffled_at_least(epsilon0, n) < shuffled(epsilon0, n)
+    assert low <= shuffling_bound(epsilon0, n) <= high
+    assert shuffling_lower_bound(epsilon0, n) < shuffling_bound(epsilon0, n)
 
 
 def test_the_pair_of_distributions_is_summed_as_it_is_defined() -> None:
@@ -90,9 +90,9 @@ REAL = [
 @pytest.mark.parametrize("delta", [0.02, 0.1])
 def test_both_bounds_hold_for_real_coins_and_every_set_of_answers(channel: Channel, n: int, delta: float) -> None:
     """That of the question is the smaller one, so what holds for it holds for the other."""
-    bound = shuffled_question(channel, n, delta)
+    bound = question_shuffling_bound(channel, n, delta)
     assert worst_delta(channel, n, bound) <= delta
-    assert bound <= shuffled(channel.epsilon, n, delta) < 1.0
+    assert bound <= shuffling_bound(channel.epsilon, n, delta) < 1.0
 
 
 @pytest.mark.slow
@@ -101,14 +101,14 @@ def test_the_bound_of_one_question_needs_all_that_it_counts(monkeypatch: pytest.
     (channel, n), delta, plain = REAL[0], 0.1, SHUFFLING._in_blanket
     for broken in (lambda *a: plain(a[0], a[1], 10 * n, a[3]), lambda *a: plain(a[0], 1 + (a[1] - 1) / 4, *a[2:])):
         monkeypatch.setattr(SHUFFLING, "_in_blanket", broken)
-        assert worst_delta(channel, n, shuffled_question.__wrapped__(channel, n, delta)) > delta  # past its cache
+        assert worst_delta(channel, n, question_shuffling_bound.__wrapped__(channel, n, delta)) > delta  # past its cache
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [10_001, 30_000, 3_000_000])
 def test_more_people_than_the_coins_are_summed_for_hide_each_other_no_worse(n: int) -> None:
     channel = Channel.for_epsilon(1.0, 2)
-    assert shuffled_question(channel, n) <= min(shuffled_question(channel, 10_000), shuffled(1.0, n)) * (1 + 2e-6)
+    assert question_shuffling_bound(channel, n) <= min(question_shuffling_bound(channel, 10_000), shuffling_bound(1.0, n)) * (1 + 2e-6)
 
 
 @pytest.mark.parametrize("channel", [channel for channel, _ in REAL])
@@ -121,20 +121,20 @@ def test_the_blanket_of_a_question_is_what_all_its_answers_have_in_common(channe
 
 def test_many_options_hide_a_person_among_fewer_others() -> None:
     """Two options: between the bound for any coins and what no bound can be below. The figures: today's, to 1%."""
-    two = shuffled_question(Channel.for_epsilon(1.0, 2), 1_000)
-    assert shuffled_at_least(1.0, 1_000) < two < shuffled(1.0, 1_000)
+    two = question_shuffling_bound(Channel.for_epsilon(1.0, 2), 1_000)
+    assert shuffling_lower_bound(1.0, 1_000) < two < shuffling_bound(1.0, 1_000)
     assert two == pytest.approx(0.1487, rel=0.01)
-    assert shuffled_question(Channel.for_epsilon(2.0, 16), 1_000) == pytest.approx(0.2915, rel=0.01)
+    assert question_shuffling_bound(Channel.for_epsilon(2.0, 16), 1_000) == pytest.approx(0.2915, rel=0.01)
 
 
 def test_a_bound_below_what_the_coins_give_away_would_be_noticed() -> None:
     channel = Channel.for_epsilon(1.0, 2)
-    floor = shuffled_at_least(channel.epsilon, 8, 0.02)
+    floor = shuffling_lower_bound(channel.epsilon, 8, 0.02)
     assert worst_delta(channel, 8, 0.95 * floor) > 0.02
 
 
 def test_more_people_hide_a_person_better_and_never_worse_than_alone() -> None:
-    bounds = [shuffled(2.0, n) for n in (1, 10, 1_000, 100_000, 1_000_000)]
+    bounds = [shuffling_bound(2.0, n) for n in (1, 10, 1_000, 100_000, 1_000_000)]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[0] <= 2.0
     assert bounds[-1] < 0.02
@@ -142,8 +142,8 @@ def test_more_people_hide_a_person_better_and_never_worse_than_alone() -> None:
 
 
 def test_less_slack_costs_more_and_nothing_costs_nothing() -> None:
-    assert shuffled(1.0, 1_000, 1e-9) > shuffled(1.0, 1_000, 1e-6) > shuffled(1.0, 1_000, 1e-3)
-    assert shuffled(0.0, 10) == 0.0
+    assert shuffling_bound(1.0, 1_000, 1e-9) > shuffling_bound(1.0, 1_000, 1e-6) > shuffling_bound(1.0, 1_000, 1e-3)
+    assert shuffling_bound(0.0, 10) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -157,24 +157,24 @@ def test_less_slack_costs_more_and_nothing_costs_nothing() -> None:
 )
 def test_an_argument_that_makes_no_sense_is_refused(arguments: tuple[float, int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        shuffled(*arguments)
+        shuffling_bound(*arguments)
 
 
 @pytest.mark.slow
 def test_so_many_people_that_no_sum_goes_over_them_have_the_bound_of_fewer() -> None:
     """More people hide each of them better, so it holds for them too."""
-    assert shuffled(1.0, 10**12) == shuffled(1.0, 10**7) < shuffled(1.0, 10**6)
+    assert shuffling_bound(1.0, 10**12) == shuffling_bound(1.0, 10**7) < shuffling_bound(1.0, 10**6)
 
 
 def test_a_lower_bound_of_so_many_people_is_refused_since_that_of_fewer_is_larger() -> None:
     with pytest.raises(ValueError, match="n must be at most 10,000,000, got 1000000000000"):
-        shuffled_at_least(1.0, 10**12)
+        shuffling_lower_bound(1.0, 10**12)
 
 
 def test_where_nobody_can_be_a_clone_shuffling_hides_nothing() -> None:
-    assert shuffled(1_000.0, 100) == 1_000.0
+    assert shuffling_bound(1_000.0, 100) == 1_000.0
     with pytest.raises(ValueError, match="epsilon0 must be at most 500 for this bound, got 1000"):
-        shuffled_at_least(1_000.0, 100)
+        shuffling_lower_bound(1_000.0, 100)
 
 
 @pytest.mark.parametrize(
@@ -187,6 +187,6 @@ def test_where_nobody_can_be_a_clone_shuffling_hides_nothing() -> None:
     ],
 )
 def test_numbers_of_no_sane_size_are_refused_by_name(arguments: tuple[Any, ...], message: str) -> None:
-    for bound in (shuffled, shuffled_at_least):
+    for bound in (shuffling_bound, shuffling_lower_bound):
         with pytest.raises(ValueError, match=message):
             bound(*arguments)

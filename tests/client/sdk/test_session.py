@@ -106,7 +106,7 @@ def test_a_session_refuses_what_the_client_refuses(client, server, tmp_path, out
             verb(ANSWERS, person="4711")
     with SurveyClient(server.url, outbox=outbox, ledger=tmp_path / "ledger", person_cap="ln 9") as other:
         other.survey("study").perturb(ANSWERS, person="4711")
-        with pytest.raises(RefusedError, match="above person_cap"):
+        with pytest.raises(RefusedError, match="exceed person_cap"):
             other.survey("study").perturb(ANSWERS, person="4711")
     assert server.posts == []
 
@@ -149,6 +149,6 @@ def test_a_client_that_is_closed_does_nothing_more(server, outbox, call, leaves)
             client.close()
             client.close()
     posts, waiting = list(server.posts), outbox.read_bytes()
-    with pytest.raises(RefusedError, match="the client is closed: make another one"):
+    with pytest.raises(RefusedError, match="the client is closed; create another one"):
         call(client, session, unsent)
     assert (server.posts, outbox.read_bytes()) == (posts, waiting)

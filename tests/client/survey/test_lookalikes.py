@@ -147,7 +147,7 @@ def test_a_client_refuses_what_a_server_serves_and_sends_nothing(tmp_path: Path,
         requests.append(request.method)
         return httpx.Response(200, stream=httpx.ByteStream(served("North", "N\u043erth", "groups")))
 
-    monkeypatch.setattr(transport, "_opened", lambda url, timeout: httpx.Client(base_url=url, transport=httpx.MockTransport(reply)))
+    monkeypatch.setattr(transport, "_new_client", lambda url, timeout: httpx.Client(base_url=url, transport=httpx.MockTransport(reply)))
     client = SurveyClient("https://survey.example", outbox=tmp_path / "outbox")
     with pytest.raises(RefusedError, match="must not look like the other"):
         client.submit("towns", {"party": "Red"})

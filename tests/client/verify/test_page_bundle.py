@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from deniable.verify.page_bundle import ENTRY, FOLDER, JoinError, joined, read_modules, without_comments
+from deniable.verify.page_bundle import ENTRY, FOLDER, JoinError, join_modules, read_modules, without_comments
 from deniable.verify.released import Released, sha384
 
 MODULES = read_modules()
-FILE = joined(MODULES)
+FILE = join_modules(MODULES)
 SMALL = {
     "form.mjs": (
         "/** Starts. */\n\n"
@@ -68,7 +68,7 @@ def code(source: str) -> list[str]:
 
 
 def test_each_module_becomes_a_function_that_stands_after_those_that_it_imports() -> None:
-    assert joined(SMALL) == WHOLE
+    assert join_modules(SMALL) == WHOLE
 
 
 def test_every_line_of_every_module_is_in_it_once_in_its_order_and_nothing_else_is() -> None:
@@ -90,24 +90,24 @@ def test_it_is_the_same_on_every_machine_and_the_one_that_was_released() -> None
 
 @pytest.mark.slow
 def test_a_module_with_a_statement_more_makes_another_file() -> None:
-    changed = {name: joined({**MODULES, name: f"{source}let more;\n"}) for name, source in MODULES.items()}
+    changed = {name: join_modules({**MODULES, name: f"{source}let more;\n"}) for name, source in MODULES.items()}
     assert len({FILE, *changed.values()}) == 1 + len(MODULES)
 
 
 def test_a_comment_in_lines_of_its_own_or_behind_code_changes_nothing() -> None:
-    assert joined({**SMALL, "b.mjs": f"// a word\n{SMALL['b.mjs']}/* more\n of them */\n"}) == WHOLE
-    assert joined({**SMALL, "b.mjs": SMALL["b.mjs"].replace("\n", ' // a "word", it\'s `one` // of many\n')}) == WHOLE
+    assert join_modules({**SMALL, "b.mjs": f"// a word\n{SMALL['b.mjs']}/* more\n of them */\n"}) == WHOLE
+    assert join_modules({**SMALL, "b.mjs": SMALL["b.mjs"].replace("\n", ' // a "word", it\'s `one` // of many\n')}) == WHOLE
 
 
 @pytest.mark.parametrize("text", ['"a // b"', "'a // b'", "`a // ${1} b`", 'f("c", "a // b")', '/["]/.test(a) // "'])
 def test_what_may_be_a_text_with_slashes_is_never_taken_for_a_comment(text: str) -> None:
-    with pytest.raises(JoinError, match=r"^c\.mjs:2 has // behind a quote"):
-        joined({**SMALL, "c.mjs": f"export class c {{}}\nconst text = {text};\n"})
+    with pytest.raises(JoinError, match=r"^c\.mjs:2 has // after an open quote"):
+        join_modules({**SMALL, "c.mjs": f"export class c {{}}\nconst text = {text};\n"})
 
 
 def test_two_modules_export_no_name_alike() -> None:
     with pytest.raises(JoinError, match=r"^c\.mjs exports one, as parts/a\.mjs does"):
-        joined({**SMALL, "c.mjs": "export class c {}\nexport const one = 1;\n"})
+        join_modules({**SMALL, "c.mjs": "export class c {}\nexport const one = 1;\n"})
 
 
 def test_the_first_script_is_served_without_comments_and_otherwise_as_it_is() -> None:
@@ -124,8 +124,8 @@ def test_the_first_script_is_served_without_comments_and_otherwise_as_it_is() ->
         ('import * as b from "./b.mjs";', "must be"),
         ('import "./b.mjs";', "must be"),
         ('import { b } from "/b.mjs";', "must be"),
-        ('import { b } from "./none.mjs";', "is no module"),
-        ('import { b } from "../../b.mjs";', "is no module"),
+        ('import { b } from "./none.mjs";', "is not a module"),
+        ('import { b } from "../../b.mjs";', "is not a module"),
         ('import { none } from "../b.mjs";', "does not export none"),
         ('import { sum } from "../form.mjs";', "import each other"),
         ('const b = await import("./b.mjs");', "computed"),
@@ -135,31 +135,31 @@ def test_the_first_script_is_served_without_comments_and_otherwise_as_it_is() ->
         ("export { b };", "must be"),
         ('export * from "./b.mjs";', "must be"),
         ("  export const b = 1;", "must be"),
-        ("const text = `", "one line"),
-        ("const text = `${`", "one line"),
-        ("const text = `${a}` + `${[`b`, `", "one line"),
-        ('const text = "a \\', "one line"),
+        ("const text = `", "every text in its line"),
+        ("const text = `${`", "every text in its line"),
+        ("const text = `${a}` + `${[`b`, `", "every text in its line"),
+        ('const text = "a \\', "every text in its line"),
         ("/* a comment */ const b = 1;", "a line of its own"),
-        ("/* a comment", "ends nowhere"),
+        ("/* a comment", "a comment that does not end"),
         ("const b = 1;\r", "line ends"),
         ("const b = '\u2028';", "line ends"),
     ],
 )
 def test_what_it_cannot_join_it_refuses_and_says_where(line: str, rule: str) -> None:
     with pytest.raises(JoinError, match=rf"^parts/a\.mjs(:\d+)? .*{re.escape(rule)}") as refused:
-        joined({**SMALL, "parts/a.mjs": f"export const one = 1;\nexport const two = 2;\n{line}\n"})
+        join_modules({**SMALL, "parts/a.mjs": f"export const one = 1;\nexport const two = 2;\n{line}\n"})
     if rule not in ("import each other", "line ends"):
         assert str(refused.value).startswith("parts/a.mjs:3 ")
 
 
 def test_a_module_that_nothing_imports_is_refused() -> None:
     with pytest.raises(JoinError, match=r"^d\.mjs is imported by no module$"):
-        joined({**SMALL, "d.mjs": "export const d = 1;\n"})
+        join_modules({**SMALL, "d.mjs": "export const d = 1;\n"})
 
 
 def test_without_the_module_that_starts_there_is_nothing_to_join() -> None:
     with pytest.raises(JoinError, match=ENTRY):
-        joined({})
+        join_modules({})
 
 
 def test_the_modules_folder_has_nothing_but_modules_that_are_joined_the_first_script_and_names_of_languages() -> None:

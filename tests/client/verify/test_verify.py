@@ -173,7 +173,7 @@ def run(site: Site, sources: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[
 @pytest.fixture
 def findings(all_findings: Callable[[], dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, str]]:
     """The same of the survey's page, its files and its definition only, which takes less time."""
-    monkeypatch.setattr("deniable.verify.check.reference", lambda survey, url: None)
+    monkeypatch.setattr("deniable.verify.check.reference_server", lambda survey, url: None)
     return all_findings
 
 
@@ -202,8 +202,8 @@ def link(site: Site, survey: str) -> str:
 def test_a_right_server_passes_whatever_the_survey(site: Site, run: Callable[..., Result], survey: str) -> None:
     result = run(link(site, survey))
     assert result.exit_code == 0, result.output
-    assert "All is as released. Another visitor may be served something else." in result.stdout
-    most = re.search(r"epsilon ([0-9.]+) at most in all", result.stdout)
+    assert "Everything matches the release. The server may send something else to another visitor." in result.stdout
+    most = re.search(r"epsilon at most ([0-9.]+) in total", result.stdout)
     assert most
     exact = Survey.from_dict({**STUDY, **SURVEYS[survey]}).epsilon
     assert 0 <= float(most[1]) - exact < 1e-4
@@ -214,7 +214,7 @@ def test_a_right_server_passes_whatever_the_survey(site: Site, run: Callable[...
 def test_it_passes_without_a_proxy_and_with_compressed_replies(upstream: Upstream, run: Callable[..., Result]) -> None:
     result = run(upstream.url, "--survey", "study")
     assert result.exit_code == 0, result.output
-    assert "the link names none to compare it with" in result.stdout
+    assert "which the link does not name" in result.stdout
 
 
 def test_the_result_as_json_says_what_was_compared(site: Site, run: Callable[..., Result], sources: Path) -> None:
@@ -224,8 +224,8 @@ def test_the_result_as_json_says_what_was_compared(site: Site, run: Callable[...
     files = json.loads(sources.read_text())["files"]
     scripts, styles = (sum(path.endswith(suffixes) for path in files) for suffixes in ((".js", ".mjs"), (".css",)))
     assert found["words"] == {"survey": six_words(found["digest"]), "script": six_words(files["/browser/respond.mjs"])}
-    made = "of which /browser/respond.mjs is compared with what the modules make"
-    assert found["checked"][1] == f"{scripts} scripts, {made}, {styles} style sheets, the names of languages, and what they load"
+    made = "(and /browser/respond.mjs with its modules)"
+    assert found["checked"][1] == f"{scripts} scripts {made}, {styles} style sheets, the names of languages, and everything they load"
 
 
 def test_every_language_is_asked_for_by_the_browsers_and_by_the_visitors_choice(
@@ -336,12 +336,12 @@ def test_an_error_page_that_is_altered_is_found(site: Site, all_findings: Callab
 def test_without_the_server_installed_it_says_what_was_not_compared(
     site: Site, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deniable.verify.check.reference", lambda survey, url: None)
+    monkeypatch.setattr("deniable.verify.check.reference_server", lambda survey, url: None)
     site.changes["GET /s/study/by-hand"] = flipped
     result = run()
     assert result.exit_code == 0
     assert "not compared: the other pages and forms: install the extra server" in result.stdout
-    assert "All is as released" not in result.stdout
+    assert "Everything matches" not in result.stdout
 
 
 # In a real browser.
@@ -393,7 +393,7 @@ def test_what_only_a_real_browser_is_served_is_found(
         "a definition": "differs /api/v1/surveys/study",
     }[change]
     for seconds in (3.0, 30.0):  # the browser refuses an import, so that page never comes: only a busy machine waits longer for it
-        monkeypatch.setattr("deniable.verify.chromium.ARRIVAL", seconds)
+        monkeypatch.setattr("deniable.verify.chromium.READY_WITHIN", seconds)
         result = run("--browser", "--json", f"{site.url}/s/study")
         found = {f"{entry['kind']} {entry['name']}" for entry in json.loads(result.stdout)["findings"]}
         if expected in found:
@@ -428,7 +428,7 @@ def test_one_flipped_byte_of_a_file_is_found(site: Site, findings: Callable[[], 
 # The file that runs, and the modules that are there to be read.
 
 RUNS = "differs /browser/respond.mjs"
-FOREIGN = "is not the file that the modules beside it make"
+FOREIGN = "must be the modules beside it, joined"
 
 
 @pytest.mark.parametrize(
@@ -499,7 +499,7 @@ def test_another_right_definition_than_the_links_is_found(
     site.changes["/api/v1/surveys/study"] = lambda reply: replace(reply, body=other.definition)
     result = run(link(site, "study"))
     assert result.exit_code == 1
-    assert "must have the digest that the link says" in result.stdout
+    assert "must have the digest of the link" in result.stdout
     assert findings() == {}  # the control: without a digest nobody can tell
 
 

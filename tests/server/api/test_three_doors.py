@@ -258,7 +258,7 @@ def test_groups_are_a_public_column_of_a_model_or_its_clusters(site: Site) -> No
     assert [row["coef"] for row in told["coefficient"]] == pytest.approx(own.params.tolist(), rel=1e-9)
     clustered = site.by_command(["regress", "smokes ~ party", "--clusters"], "--table")
     assert "clusters errors, t with 1 degrees of freedom" in clustered
-    assert "--group is of one group" in site.by_command(["regress", "smokes ~ party", "--by-group", "--group", "North"], status=2)
+    assert "--group selects one group" in site.by_command(["regress", "smokes ~ party", "--by-group", "--group", "North"], status=2)
 
 
 DESCRIBED = ("group", "by_hand", "n_by_hand", "n_organisation", "may_wait")
@@ -304,9 +304,9 @@ def test_a_key_for_results_has_the_tally_and_one_for_reports_the_records(site: S
         (["crosstab", "smokes", "nothing"], "the question must be one of survey health"),
         (["crosstab", "smokes"], "name at least two questions"),
         (["compare", "smokes", "--first", "North", "--second", "North"], "--second must be another group than --first"),
-        (["compare", "smokes", "--first", "North", "--second", "South", "--pairs"], "--pairs is of all groups: leave --second out"),
+        (["compare", "smokes", "--first", "North", "--second", "South", "--pairs"], "--pairs compares all groups: leave --second out"),
         (["waves", "--second", "later", "--less", "South"], "--less needs another group in --group, and one --second"),
-        (["waves", "--second", "later", "--times", "1,2"], "--times is of three waves or more"),
+        (["waves", "--second", "later", "--times", "1,2"], "--times needs three waves or more"),
         (["waves", "--second", "later", "--second", "later", "--times", "soon"], "must be numbers with commas between them, got 'soon'"),
         (["correlate", "smokes", "hours"], "correlation: hours has none"),
         (["answered", "smokes"], "question smokes must be one that need not be answered"),

@@ -124,4 +124,4 @@ def test_what_cannot_be_exported_is_told_in_one_line(db: Path, store: Store, tmp
 
 def test_what_cannot_be_counted_is_told_in_one_line(tmp_path: Path) -> None:
     assert "with a manifest.json" in run(sdk, "tally", tmp_path, code=1)
-    assert "must not be given together" in run(sdk, "tally", tmp_path, "--workers", "2", "--scheduler", "tcp://x:1", code=2)
+    assert "must not be combined" in run(sdk, "tally", tmp_path, "--workers", "2", "--scheduler", "tcp://x:1", code=2)

@@ -40,7 +40,7 @@ def test_the_questions_page_has_the_odds_of_each_question_and_of_the_whole_recor
     page = ada.get("/manage/surveys/study/questions").text
     for question in survey.questions:
         assert odds_in_words(question) in page
-    assert "Of 100 people who give an answer, 75 have it in their record; of 100 who give another, 25 have that one there" in page
+    assert "Of 100 people who give an answer, 75 have it in their record; of 100 who give another answer, 25 have it there too" in page
     assert f"{posterior_bound(survey.odds)}% sure from the whole record" in page
 
 

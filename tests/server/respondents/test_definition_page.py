@@ -202,7 +202,7 @@ def test_the_lines_of_the_page_use_whole_numbers_only(client: FlaskClient, mixed
 def test_the_command_of_the_page_is_one_that_the_program_has(client: FlaskClient, mixed: Survey) -> None:
     program, command, link = shlex.split(blocks(client.get("/s/mixed/definition").text)[1])
     assert (program, link) == ("deniable", f"http://localhost/s/mixed#digest={mixed.digest}")
-    assert "Compare what a server serves" in CliRunner().invoke(main, [command, "--help"]).output
+    assert "Compare a server's pages" in CliRunner().invoke(main, [command, "--help"]).output
 
 
 # All three pages.
