@@ -12,10 +12,10 @@ from functools import lru_cache
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from deniable.estimate import Share, difference
 from deniable.estimate import share as estimate_share
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits import mover
 from deniable.plan.precision import REACH, Mechanism, at_most, chances_of, half_width, is_uncut, std_error, widest_share
 
@@ -64,7 +64,7 @@ def chance_of_showing(design: Mechanism, sizes: Sizes, shares: tuple[float, floa
     return float(chances @ [1 - at_most(_last_without(apart, others), many, design.rate(more)) for apart in beside])
 
 
-def _may_come(n: int, rate: float) -> tuple[list[int], NDArray[np.float64]]:
+def _may_come(n: int, rate: float) -> tuple[list[int], FloatArray]:
     """Counts of n and their chances, which sum to 1: all that may come, or the multiples of a power of two among them."""
     reach = REACH * math.sqrt(n * rate * (1 - rate)) + 1
     step = 2 ** max(0, math.floor(math.log2(2 * reach / _COUNTS)))  # so that rates that are near have counts in common
@@ -77,7 +77,7 @@ def _printed(design: Mechanism, n: int, count: int, confidence: float) -> Share:
     return estimate_share(count, n, q0=design.q0, q1=design.q1, confidence=confidence)
 
 
-def _last_without(apart: NDArray[np.float64], counts: list[int]) -> int:
+def _last_without(apart: FloatArray, counts: list[int]) -> int:
     """Returns the last count that shows no difference; between the tried counts, along the line."""
     without = np.flatnonzero(apart <= 0)
     if not without.size:

@@ -8,15 +8,14 @@ from functools import lru_cache
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.moments.pseudo_answers import score_of_bits, second_moments
 from deniable.mechanism import Channel, Window
 from deniable.plan.checked import check_confidence, check_count, check_number, check_scores
 
-_Floats = NDArray[np.float64]
 _MEANS = 41  # true means that are tried, evenly spaced
 _UNCUT = 0.15  # of the scale: limits that reach less far from its middle are hardly ever cut at its ends
 _TYPICAL = 0.6745  # standard errors: half of all estimates are nearer to the truth, and have wider limits
@@ -71,7 +70,7 @@ def _variance_of_answered(channel: Channel, scored: int) -> float:
     return float(np.max(_squares(channel, np.repeat([1.0, 0.0], [scored, channel.k - scored]))[:scored])) - 1
 
 
-def _largest_variance(channel: Channel, values: _Floats, mean: float) -> float:
+def _largest_variance(channel: Channel, values: FloatArray, mean: float) -> float:
     """Returns the largest variance over all distributions on the scored categories with this mean: a mixture of two."""
     weights = np.zeros(channel.k)
     weights[: len(values)] = values - mean
@@ -83,7 +82,7 @@ def _largest_variance(channel: Channel, values: _Floats, mean: float) -> float:
     return float(np.nanmax(np.where(below + above == 0, np.maximum(squares[low][:, None], squares[high][None, :]), mixed)))
 
 
-def _squares(channel: Channel, weights: _Floats) -> _Floats:
+def _squares(channel: Channel, weights: FloatArray) -> FloatArray:
     """Returns E[(sum of weights u)^2 | x] for each category x."""
     if isinstance(channel, Window):
         return np.asarray(np.array(channel.chances, dtype=np.float64) @ score_of_bits(weights, channel) ** 2)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.roots import root
 from deniable.estimate.moments.output_values import largest_variance
 from deniable.mechanism import Channel, Window
@@ -167,7 +168,7 @@ def _spaced(n: int, low: float, high: float, *, step: float) -> NDArray[np.int64
     return np.arange(max(0, math.floor(low)), min(n, math.ceil(high)) + 1, max(1, math.floor(step)))
 
 
-def chances_of(counts: NDArray[np.int64], n: int, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+def chances_of(counts: NDArray[np.int64], n: int, rate: FloatArray) -> FloatArray:
     """Returns the chances of binomial counts, each with its neighbours: they sum to 1. One row for each rate, shape (rates, counts)."""
     ways = -scipy.special.gammaln(counts + 1) - scipy.special.gammaln(n - counts + 1)
     logs = scipy.special.xlogy(counts, rate) + scipy.special.xlog1py(n - counts, -rate) + ways
@@ -175,7 +176,7 @@ def chances_of(counts: NDArray[np.int64], n: int, rate: NDArray[np.float64]) -> 
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def _half_widths(design: Mechanism, counts: NDArray[np.int64], n: int, confidence: float) -> NDArray[np.float64]:
+def _half_widths(design: Mechanism, counts: NDArray[np.int64], n: int, confidence: float) -> FloatArray:
     shares = [estimate_share(int(count), n, q0=design.q0, q1=design.q1, confidence=confidence) for count in counts]
     return np.array([(one.high - one.low) / 2 for one in shares])
 

@@ -13,16 +13,14 @@ from itertools import product
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.regression.families import FAMILIES
 from deniable.estimate.regression.likelihood import Reports, derivatives
 from deniable.mechanism import Channel
 from deniable.plan.checked import check_confidence, check_count, check_inside
-
-_Floats = NDArray[np.float64]
 
 MOST_REFUSED = 0.05
 """Of surveys whose fit has no interior maximum: where they are more, errors of the others are no promise."""
@@ -81,7 +79,7 @@ def logit_slope(
 
 def _expected(
     n: int, shares: tuple[float, float], predictor_share: float, coins: tuple[Channel | None, Channel | None]
-) -> tuple[Reports, _Floats]:
+) -> tuple[Reports, FloatArray]:
     """Returns every possible report (outcome, predictor), as often as expected; and the true parameters."""
     without, with_it = (check_inside("shares", share) for share in shares)
     having = check_inside("predictor_share", predictor_share)
@@ -100,7 +98,7 @@ def _expected(
     return Reports(count, x, one, np.array([a[i] for i, _ in kinds]), outcomes, family), np.array(beta)
 
 
-def _rows(channel: Channel | None) -> _Floats:
+def _rows(channel: Channel | None) -> FloatArray:
     """Returns P(reported | true), no before yes, shape (2, 2)."""
     if channel is None:
         return np.eye(2)

@@ -38,8 +38,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks.method import worst_case_shift, worst_case_shift_of_mean
 from deniable.estimate.limits.roots import root
 from deniable.estimate.present.figures import p_value, percent
@@ -54,7 +54,6 @@ from deniable.wire.tally import Tally
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_Floats = NDArray[np.float64]
 
 LEVEL = 0.01
 STATED = 0.01  # the part of the reports whose effect is said
@@ -272,7 +271,7 @@ class _Reports:
         stored[:-1, :-1] = tally.pairs
         stored[-1, :-1] = stored[:-1, -1] = tally.ones
         stored[-1, -1] = tally.n
-        self._stored: _Floats = stored
+        self._stored: FloatArray = stored
         self._bits = self._full_bits(len(stored))
 
     def _full_bits(self, width: int) -> csr_array:
@@ -333,7 +332,7 @@ def _rows(k: int) -> int:
     return k if k > 2 else 1
 
 
-def _scales(channel: Channel) -> _Floats:
+def _scales(channel: Channel) -> FloatArray:
     """Returns the factors that make z of the rows of one question: |z|^2 = k - 1."""
     k, d = channel.outputs, channel.d
     return np.full(_rows(k), math.sqrt((k - 1) * k / (d * (k - d)) * (k / _rows(k))))

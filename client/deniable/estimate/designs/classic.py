@@ -13,12 +13,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.moments.design_matrix import checked_matrix
-
-_Floats = NDArray[np.float64]
 
 YES_NO = ("yes", "no")
 
@@ -42,7 +40,7 @@ class Design:
         object.__setattr__(self, "q1", q1)
 
     @property
-    def matrix(self) -> _Floats:
+    def matrix(self) -> FloatArray:
         """P[reported, true], shape (2, 2), for the categories yes, no."""
         return np.array([[self.q1, self.q0], [1 - self.q1, 1 - self.q0]])
 
@@ -58,7 +56,7 @@ class CategoryDesign:
 
     name: str
     categories: tuple[str, ...]
-    matrix: _Floats
+    matrix: FloatArray
 
     def __post_init__(self) -> None:
         if len(set(self.categories)) != len(self.categories):
@@ -154,7 +152,7 @@ def matrix_design(categories: Sequence[str], matrix: Any) -> CategoryDesign:
     return CategoryDesign("matrix", tuple(map(str, categories)), matrix)
 
 
-def epsilon(matrix: _Floats) -> float:
+def epsilon(matrix: FloatArray) -> float:
     """Returns the largest log ratio of the chances of one report under two true answers."""
     likely = matrix[matrix.max(axis=1) > 0]
     return math.log(max((likely.max(axis=1) / likely.min(axis=1)).tolist())) if likely.min() > 0 else math.inf

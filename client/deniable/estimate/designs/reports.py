@@ -12,6 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.designs import outside
 from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
 from deniable.estimate.designs.results import Collected, CollectedRow
@@ -20,7 +21,6 @@ from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.normal import limits
 from deniable.estimate.limits.proportion import Share, proportion
 
-_Floats = NDArray[np.float64]
 _MEANING = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -28,8 +28,8 @@ _MEANING = {"yes": True, "true": True, "1": True, "no": False, "false": False, "
 class RowDesigns:
     """A yes/no design that varies by respondent: q0 and q1 as in `Design`, shape (n,) each. Raises EstimateError with the row from 1."""
 
-    q0: _Floats
-    q1: _Floats
+    q0: FloatArray
+    q1: FloatArray
     name: str = "by row"
 
     def __post_init__(self) -> None:
@@ -97,7 +97,7 @@ def _interval(n: int, population: int | None, design: Design | RowDesigns | Cate
     return Interval(requested.confidence, requested.method, "respondents", everybody=int(population))
 
 
-def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> tuple[_Floats, _Floats]:
+def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> tuple[FloatArray, FloatArray]:
     """Returns the k shares P^-1 f, unbiased and not clipped, and their covariance P^-1 (diag(f) - f f^T) P^-T / n, shape (k, k).
 
     counts: how many reports name each category; f = counts / n. matrix: P[reported, true]. Raises EstimateError.
@@ -109,15 +109,15 @@ def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> t
     return np.linalg.solve(design.matrix, ones / ones.sum()), _covariance(ones / ones.sum(), design.matrix) / ones.sum()
 
 
-def _covariance(rate: _Floats, matrix: _Floats) -> _Floats:
+def _covariance(rate: FloatArray, matrix: FloatArray) -> FloatArray:
     """Returns the covariance of one report's pseudo-answer, about its mean: a difference of squares could fall below 0."""
     inverse = np.linalg.inv(matrix)
     apart = inverse - (inverse @ rate)[:, None]
-    covariance: _Floats = (apart * rate) @ apart.T
+    covariance: FloatArray = (apart * rate) @ apart.T
     return covariance
 
 
-def least_variance(pseudo: _Floats, matrix: _Floats) -> float:
+def least_variance(pseudo: FloatArray, matrix: FloatArray) -> float:
     """Returns the least variance of one report's pseudo-answers by chance alone, whatever its true category is.
 
     Args:
@@ -205,7 +205,7 @@ def _row(group: str, category: str, one: Share, warning: str) -> CollectedRow:
     return CollectedRow(group, category, *values, warning)
 
 
-def _category_rows(ones: NDArray[np.int64], matrix: _Floats, interval: Interval) -> Iterator[tuple[Share, str]]:
+def _category_rows(ones: NDArray[np.int64], matrix: FloatArray, interval: Interval) -> Iterator[tuple[Share, str]]:
     """Yields the share of each category, with its warning.
 
     A category whose report is equally likely under all other answers is a bit with two rates; the others have normal intervals.
@@ -221,7 +221,7 @@ def _category_rows(ones: NDArray[np.int64], matrix: _Floats, interval: Interval)
             yield one, outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
 
 
-def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval) -> Share:
+def _normal(i: int, ones: NDArray[np.int64], matrix: FloatArray, interval: Interval) -> Share:
     """Returns category i with limits that are normal and within [0, 1].
 
     Their width comes from counts with half a report added to each category: with few reports, all of one kind, it would be 0. So would the

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
 from deniable.estimate.designs.reports import codes_of, collected, least_variance
 from deniable.estimate.designs.results import Collected
@@ -18,7 +19,6 @@ from deniable.estimate.limits import effective_sample_size, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 
-_Floats = NDArray[np.float64]
 _Reports = Sequence[Any] | NDArray[Any]
 _Known = Design | CategoryDesign
 
@@ -75,9 +75,9 @@ def independent_answers(first: tuple[_Reports, _Known], second: tuple[_Reports, 
 def collected_mean(
     reports: _Reports,
     design: _Known,
-    scores: Sequence[float] | _Floats = (1.0, 0.0),
+    scores: Sequence[float] | FloatArray = (1.0, 0.0),
     *,
-    weights: Sequence[float] | _Floats | None = None,
+    weights: Sequence[float] | FloatArray | None = None,
     variable: str = "answer",
     confidence: float = 0.95,
 ) -> Estimate:
@@ -121,13 +121,13 @@ def collected_mean(
     return replace(result, std_error=math.sqrt(max(plain or variance, least)))
 
 
-def _with_more(rates: _Floats, pseudo: _Floats, n: float, more: float) -> float:
+def _with_more(rates: FloatArray, pseudo: FloatArray, n: float, more: float) -> float:
     """Returns the variance of a mean of n pseudo-scores with `more` further reports, spread over all categories, so that it is never 0."""
     smoothed = (n * rates + more / len(rates)) / (n + more)
     return float(smoothed @ (pseudo - smoothed @ pseudo) ** 2) / n
 
 
-def _of_two(value: float, variance: float, n: float, scores: _Floats, matrix: _Floats, interval: Interval) -> tuple[float, float]:
+def _of_two(value: float, variance: float, n: float, scores: FloatArray, matrix: FloatArray, interval: Interval) -> tuple[float, float]:
     """Returns limits of a mean of two scores, from the limits of the first one's share.
 
     n: without weights; variance: 0 if these are equal.
@@ -150,7 +150,7 @@ def _labels(design: _Known) -> tuple[str, ...]:
     return design.categories if isinstance(design, CategoryDesign) else YES_NO
 
 
-def _weights(weights: Sequence[float] | _Floats | None, n: int) -> _Floats:
+def _weights(weights: Sequence[float] | FloatArray | None, n: int) -> FloatArray:
     """Returns the weights, scaled to a largest of 1. Raises EstimateError."""
     if weights is None:
         return np.ones(n)

@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.designs import outside
 from deniable.estimate.designs.classic import kuk
 from deniable.estimate.indirect.estimates import Estimates
@@ -18,7 +19,6 @@ from deniable.estimate.limits import equivalent, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 
-_Floats = NDArray[np.float64]
 _Counts = Sequence[int] | NDArray[np.int64]
 
 
@@ -105,7 +105,7 @@ def _design_effect(control: NDArray[np.int64], treated: NDArray[np.int64]) -> Hy
     return HypothesisTest("no kind of people has a share below 0 (no design effect)", lowest**2, 1, p, reference=by)
 
 
-def _spread(rate: _Floats, n: np.int64) -> _Floats:
+def _spread(rate: FloatArray, n: np.int64) -> FloatArray:
     smoothed = (rate * n + 0.5) / (n + 1)
     return np.asarray(smoothed * (1 - smoothed) / n)
 
@@ -121,7 +121,7 @@ def _mean(people: NDArray[np.int64]) -> float:
     return float(people @ np.arange(len(people)) / people.sum())
 
 
-def _variance(people: _Floats) -> float:
+def _variance(people: FloatArray) -> float:
     """Returns the variance of the counts that this many people each reported, with n in the denominator."""
     values, n = np.arange(len(people)), people.sum()
     return float(people @ (values - people @ values / n) ** 2 / n)

@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.designs import outside
 from deniable.estimate.designs.classic import crosswise, probability
 from deniable.estimate.indirect.estimates import Estimates
@@ -19,8 +20,6 @@ from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import proportion
-
-_Floats = NDArray[np.float64]
 
 
 def anchored_crosswise(
@@ -97,7 +96,7 @@ def _table(counts: Sequence[Sequence[int]] | NDArray[np.int64]) -> NDArray[np.in
     return cells
 
 
-def _shares(cells: NDArray[np.int64] | _Floats, scale: _Floats) -> tuple[_Floats, _Floats]:
+def _shares(cells: NDArray[np.int64] | FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Returns (share of "the same" - 1/2) / scale of both questions, and their covariance: the same people answered both."""
     n = cells.sum()
     rates = np.array([cells[0].sum(), cells[:, 0].sum()]) / n

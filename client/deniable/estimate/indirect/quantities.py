@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.designs.classic import probability
 from deniable.estimate.indirect.estimates import Estimates
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class Scrambling:
 
 
 def scrambled_mean(
-    reports: Sequence[float] | _Floats,
+    reports: Sequence[float] | FloatArray,
     scrambling: Scrambling,
     *,
     bounds: tuple[float, float] = (-math.inf, math.inf),
@@ -96,9 +94,9 @@ def scrambled_mean(
 
 
 def network_scale_up(
-    hidden: Sequence[float] | _Floats,
-    known: Sequence[Sequence[float]] | _Floats,
-    sizes: Sequence[float] | _Floats,
+    hidden: Sequence[float] | FloatArray,
+    known: Sequence[Sequence[float]] | FloatArray,
+    sizes: Sequence[float] | FloatArray,
     *,
     confidence: float = 0.95,
 ) -> Estimates:
@@ -138,7 +136,7 @@ def network_scale_up(
     return Estimates("network scale-up", None, (result,), assumes)
 
 
-def _skewed(values: _Floats) -> str:
+def _skewed(values: FloatArray) -> str:
     """Returns the warning about too few reports for their skewness, or nothing: W. Cochran, "Sampling Techniques" (1977), section 2.15."""
     off = values - values.mean()
     enough = 25 * float((off**3).mean() / (off**2).mean() ** 1.5) ** 2
@@ -147,7 +145,7 @@ def _skewed(values: _Floats) -> str:
     return f"the reports are skewed, as {enough:,.0f} would have to be for limits to hold the truth as often as they say"
 
 
-def _column(name: str, values: Any, dimensions: int = 1) -> _Floats:
+def _column(name: str, values: Any, dimensions: int = 1) -> FloatArray:
     try:
         result = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

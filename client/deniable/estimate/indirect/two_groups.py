@@ -13,17 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.designs import outside
 from deniable.estimate.designs.classic import forced_response, probability, unrelated_question
 from deniable.estimate.indirect.estimates import Estimates
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-
-_Floats = NDArray[np.float64]
 
 FEW = 20  # reports of a group; below, limits were not found to hold the truth often enough
 
@@ -100,9 +98,9 @@ def stochastic_lie_detector(first: Group, second: Group, *, confidence: float = 
 class _Fit:
     """solution: x, shape (2,). covariance: of x. wide: the covariance that limits have, from counts with some yes and no added."""
 
-    solution: _Floats
-    covariance: _Floats
-    wide: _Floats
+    solution: FloatArray
+    covariance: FloatArray
+    wide: FloatArray
     n: tuple[int, int]
     interval: Interval
 
@@ -128,7 +126,7 @@ class _Fit:
         std_error = math.sqrt(variance or wide)
         return replace(result, std_error=std_error, warning=outside.warning(value, outside.tail(value, std_error)) or self.few)
 
-    def ratio(self, what: str, over: _Floats, under: tuple[_Floats, float]) -> Estimate:
+    def ratio(self, what: str, over: FloatArray, under: tuple[FloatArray, float]) -> Estimate:
         """Returns the share over' x / (constant + under' x)."""
         weights, constant = np.stack([over, under[0]]), under[1]
         parts = float(over @ self.solution), constant + float(under[0] @ self.solution)

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
-import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 
 DEFAULT_METHOD = "feldman-cousins"
 TARGETS = ("population", "respondents")
@@ -69,7 +68,7 @@ class Interval:
             scipy.special.ndtri(self.alpha / 2) if math.isinf(self.df) else scipy.special.stdtrit(self.df, self.alpha / 2)
         )
 
-    def for_weights(self, weights: NDArray[np.float64]) -> Interval:
+    def for_weights(self, weights: FloatArray) -> Interval:
         """Returns the interval of a mean whose error is estimated from the reports themselves; weights: one a report.
 
         See `for_reports` without weights.

@@ -7,17 +7,15 @@ from dataclasses import astuple, dataclass, field, fields, replace
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.origin import Origin
 from deniable.estimate.present.figures import p_value
 from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
-
-_Floats = NDArray[np.float64]
 
 _WIDE = 0.25  # error probabilities from which on the interval may be a single point
 _FAR = 40.0  # standard errors
@@ -131,7 +129,7 @@ def by_f(test: HypothesisTest, f: float, first: float, second: float) -> Hypothe
     return replace(test, p_value=float(scipy.special.fdtrc(first, second, f)), reference=by)
 
 
-def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: float, highest: float) -> tuple[_Floats, _Floats]:
+def limits(estimate: FloatArray, std_error: FloatArray, confidence: float, lowest: float, highest: float) -> tuple[FloatArray, FloatArray]:
     """Returns confidence limits of values in [lowest, highest] from estimates with normal errors, std_error > 0; any shape.
 
     Feldman-Cousins, as for single shares, here for a normal estimate: all values whose p-value is above 1 - confidence. Away from the
@@ -155,7 +153,7 @@ def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: flo
     return np.maximum(low, lowest), np.where(outer[1] >= top, stop, np.minimum(high, highest))
 
 
-def _outermost_accepted(x: _Floats, top: _Floats, best: _Floats, outer: _Floats, alpha: float) -> _Floats:
+def _outermost_accepted(x: FloatArray, top: FloatArray, best: FloatArray, outer: FloatArray, alpha: float) -> FloatArray:
     """Searches by bisection between `best`, which is accepted, and `outer`: the p-value falls on either side of best."""
     inside = np.where(_p_value(x, top, outer) > alpha, outer, best)
     for _ in range(_HALVINGS):
@@ -165,7 +163,7 @@ def _outermost_accepted(x: _Floats, top: _Floats, best: _Floats, outer: _Floats,
     return inside
 
 
-def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
+def _p_value(x: FloatArray, top: FloatArray, value: FloatArray) -> FloatArray:
     """Returns the probability, if `value` in [0, top] is true, that a standard normal estimate is no likelier than x, relative to the best.
 
     Twice that log ratio is (x - value)^2 inside [0, top], and (x - value)^2 - x^2 = value (value - 2x) below 0; above top, mirrored.
@@ -177,7 +175,7 @@ def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
         below_zero, over_top = (value - drop / value) / 2, (above - drop / above) / 2
     reach_down = np.where(root <= value, root, np.where(value > 0, value - below_zero, np.inf))
     reach_up = np.where(root <= above, root, np.where(above > 0, above - over_top, np.inf))
-    p_value: _Floats = scipy.special.ndtr(-reach_down) + scipy.special.ndtr(-reach_up)
+    p_value: FloatArray = scipy.special.ndtr(-reach_down) + scipy.special.ndtr(-reach_up)
     return p_value
 
 
@@ -205,10 +203,10 @@ def ratio(
     what: str,
     n: int,
     parts: tuple[float, float],
-    covariance: _Floats,
+    covariance: FloatArray,
     interval: Interval,
     bounds: tuple[float, float],
-    sides: tuple[_Floats, _Floats] | None = None,
+    sides: tuple[FloatArray, FloatArray] | None = None,
 ) -> Estimate:
     """Returns a ratio of two estimates, parts = (over, under), whose covariance has shape (2, 2).
 
@@ -248,17 +246,17 @@ def _unbounded(limits: tuple[float, float], bounds: tuple[float, float]) -> str:
     return "its denominator is not clearly above 0: the reports bound it on one side only" if set(limits) & set(bounds) else ""
 
 
-def _spread(x: float, covariance: _Floats) -> float:
+def _spread(x: float, covariance: FloatArray) -> float:
     """Returns Var(over - x under)."""
     return float(covariance[0, 0] - 2 * x * covariance[0, 1] + x * x * covariance[1, 1])
 
 
-def _beyond(best: float, parts: tuple[float, float], covariance: _Floats) -> float:
+def _beyond(best: float, parts: tuple[float, float], covariance: FloatArray) -> float:
     """Returns T(best): 0 where the ratio is possible, and best is the ratio itself."""
     return 0.0 if best == parts[0] / parts[1] else (parts[0] - best * parts[1]) ** 2 / _spread(best, covariance)
 
 
-def _ratio_polynomial(parts: tuple[float, float], covariance: _Floats, drop: float) -> tuple[float, float, float]:
+def _ratio_polynomial(parts: tuple[float, float], covariance: FloatArray, drop: float) -> tuple[float, float, float]:
     """Returns the coefficients of (over - x under)^2 - drop Var(over - x under), the highest power first."""
     over, under = parts
     return (

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
@@ -84,13 +84,13 @@ def require_of(figure: str, survey: Survey, names: Iterable[str]) -> None:
     require(figure, [item.id for item in survey.items if item.id in target and on_grid(item)])
 
 
-def require_linear(question: Question, scores: NDArray[np.float64]) -> None:
+def require_linear(question: Question, scores: FloatArray) -> None:
     """Requires evenly spaced scores, as `require_even` does, if the question is a number on a grid; nan: left out."""
     if on_grid(question):
         require_even(question.id, scores[: len(question.scores or ())])
 
 
-def require_even(name: str, levels: NDArray[np.float64]) -> None:
+def require_even(name: str, levels: FloatArray) -> None:
     """Requires that the scores of a number's levels (nan: left out) rise by the same amount with each step, as the numbers do.
 
     Raises:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError, ModelError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression import failures, likelihood
 from deniable.estimate.regression.cells import latent_cells
 from deniable.estimate.regression.families import FAMILIES, proportional
@@ -21,7 +21,6 @@ from deniable.estimate.regression.variable import PerturbedVariable
 if TYPE_CHECKING:
     import pandas as pd
 
-_Floats = NDArray[np.float64]
 
 MAX_OUTCOMES = 64
 
@@ -91,7 +90,7 @@ def _outcomes(outcome: PerturbedVariable, model: str) -> tuple[str, ...]:
     return (*(category for category in outcome.answers if category != outcome.reference), str(outcome.reference))
 
 
-def _shape(model: str, outcomes: Sequence[str], terms: Terms) -> tuple[_Floats | None, _Floats, list[tuple[str, str]]]:
+def _shape(model: str, outcomes: Sequence[str], terms: Terms) -> tuple[FloatArray | None, FloatArray, list[tuple[str, str]]]:
     """Returns the constraint matrix, the starting values, and the names of the coefficients."""
     if model != "ordinal":
         names = [(category, name) for category in outcomes[:-1] for name in terms.names]
@@ -121,14 +120,14 @@ def _in_words(model: str, outcomes: Sequence[str]) -> str:
     }[model]
 
 
-def _answered(reports: likelihood.Reports, parameters: _Floats, complete: int) -> float:
+def _answered(reports: likelihood.Reports, parameters: FloatArray, complete: int) -> float:
     """Returns the estimated share of people who answered all questions of the model."""
     if complete == reports.x.shape[1]:
         return 1.0
     return float(likelihood.combinations(reports, parameters)[:complete].sum())
 
 
-def _latent(terms: Terms, shares: _Floats) -> pd.Series[float] | None:
+def _latent(terms: Terms, shares: FloatArray) -> pd.Series[float] | None:
     """Returns the estimated joint shares of the perturbed predictors, indexed by their answers."""
     import pandas as pd
 

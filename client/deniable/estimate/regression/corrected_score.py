@@ -14,17 +14,15 @@ beta. With A = sum over i and c of w_i r_i U_ic x x', clusters have the errors o
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression import cells, failures, left_out
 from deniable.estimate.regression.basis import Naming
 from deniable.estimate.regression.fitted import Coefficients
 from deniable.estimate.regression.layout import Terms
 from deniable.estimate.regression.left_out import Equation, LeftOut
 from deniable.estimate.regression.request import Request
-
-_Floats = NDArray[np.float64]
 
 _NOTHING = 1e-10  # of the largest variance: what is left of one is rounding
 
@@ -80,8 +78,8 @@ def _refuse_few(item: int, terms: int, perturbed: bool) -> None:
 
 
 def _solve(
-    request: Request, terms: Terms, u: _Floats, outcome: tuple[_Floats, _Floats]
-) -> tuple[_Floats, _Floats, _Floats, LeftOut | None]:
+    request: Request, terms: Terms, u: FloatArray, outcome: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray, FloatArray, LeftOut | None]:
     """Returns beta in the basis, shape (p,), its covariance and A, shape (p, p) both, and the left-out fits; None of clusters."""
     (v, r), x, count = outcome, terms.x, terms.count(request.sampling.weights)
     weighted = np.einsum("r,rc,rcp->rp", count, u, x)
@@ -98,7 +96,7 @@ def _solve(
     return beta, np.linalg.solve(a, half.T), a, None
 
 
-def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
+def _numbers(request: Request) -> tuple[str, FloatArray, FloatArray]:
     """Returns a numeric outcome: its name in words; an unbiased number for every respondent, 0 without an answer; and one for answering.
 
     The numbers have shape (n,) each.
@@ -124,7 +122,7 @@ def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
     return f"{name} (1 for {variable.answers[int(scores.argmax())]}, else 0)", message @ scores, answered
 
 
-def _refuse_certain(covariance: _Floats, beta: _Floats, a: _Floats, terms: Terms) -> None:
+def _refuse_certain(covariance: FloatArray, beta: FloatArray, a: FloatArray, terms: Terms) -> None:
     """Raises EstimateError for an error of 0, which comes from a few respondents whose reports are alike.
 
     a: as in `left_out`, shape (p, p).
@@ -132,7 +130,7 @@ def _refuse_certain(covariance: _Floats, beta: _Floats, a: _Floats, terms: Terms
     rows, turn = terms.x.reshape(-1, len(beta)), terms.basis.turn
     usual = np.linalg.inv(a)
 
-    def shares(of: _Floats) -> _Floats:
+    def shares(of: FloatArray) -> FloatArray:
         """Returns variances as parts of the variances that outcomes with a variance of 1 everywhere would give."""
         return np.asarray(np.einsum("ip,pq,iq->i", of, covariance, of) / np.einsum("ip,pq,iq->i", of, usual, of))
 
@@ -145,7 +143,7 @@ def _refuse_certain(covariance: _Floats, beta: _Floats, a: _Floats, terms: Terms
     raise failures.alike(named)
 
 
-def _refuse_indefinite(a: _Floats, x: _Floats, naming: Naming) -> None:
+def _refuse_indefinite(a: FloatArray, x: FloatArray, naming: Naming) -> None:
     scale = np.abs(x).max(axis=(0, 1))
     values, vectors = np.linalg.eigh(a / np.outer(scale, scale))
     if values[0] <= 1e-10 * values[-1]:

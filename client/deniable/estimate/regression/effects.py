@@ -25,6 +25,7 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.present.figures import with_error
@@ -37,7 +38,6 @@ from deniable.estimate.regression.layout import ModelLayout, labelled
 if TYPE_CHECKING:
     import pandas as pd
 
-_Floats = NDArray[np.float64]
 
 _LEAST = 1e-9  # of a chance's error: below it nothing is seen of the chance, and the delta method holds no longer
 
@@ -161,9 +161,9 @@ class _Contrast(NamedTuple):
 
     name: str
     what: str
-    over: _Floats
-    under: _Floats
-    per: _Floats
+    over: FloatArray
+    under: FloatArray
+    per: FloatArray
 
 
 @dataclass(frozen=True)
@@ -178,9 +178,9 @@ class _People:
     fit: Likelihood
     frame: pd.DataFrame
     kinds: NDArray[np.int64]
-    pi: _Floats
-    weight: _Floats
-    w: _Floats
+    pi: FloatArray
+    weight: FloatArray
+    w: FloatArray
 
     @classmethod
     def of(cls, fit: Likelihood) -> _People:
@@ -208,7 +208,7 @@ def _contrasts(people: _People) -> Iterator[_Contrast]:
             yield _Contrast(name, f"{label} against {labels[0]}", x, at[0], np.ones((1, 1)))
 
 
-def _moved(people: _People, name: str, values: Any) -> _Floats:
+def _moved(people: _People, name: str, values: Any) -> FloatArray:
     """Returns the basis where a variable has other values."""
     terms = people.fit.terms
     return terms.basis.columns(terms.layout.matrix(people.frame.assign(**{name: values}), people.kinds))
@@ -240,7 +240,7 @@ def _constant(column: pd.Series[Any], level: Any) -> Any:
     return pd.Categorical([level] * len(column), categories=column.cat.categories)
 
 
-def _averaged(people: _People, contrast: _Contrast) -> tuple[_Floats, _Floats]:
+def _averaged(people: _People, contrast: _Contrast) -> tuple[FloatArray, FloatArray]:
     """Returns the average difference in the chance of each outcome, shape (K,), and its standard error."""
     result, (kinds, cells) = people.fit, people.pi.shape
     size, b = result.complete, people.fit.reports.coefficients
@@ -262,7 +262,7 @@ def _averaged(people: _People, contrast: _Contrast) -> tuple[_Floats, _Floats]:
     return values, np.sqrt(variances)
 
 
-def _chances(fit: Likelihood, x: _Floats) -> tuple[_Floats, _Floats]:
+def _chances(fit: Likelihood, x: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Returns the chances at these rows of the basis, shape (n, K), and their gradient in beta, (n, K, coefficients)."""
     reports, scaled = fit.reports, x
     eta = scaled @ reports.slopes(fit.maximum.parameters).T
@@ -277,7 +277,7 @@ def _limited(fit: Coefficients, what: str, value: float, error: float, confidenc
     return Estimate(what, fit.nobs, value, error, value - half, value + half, confidence, "population")
 
 
-def _chance(fit: Coefficients, chances: _Floats, gradients: _Floats, y: int, covariance: _Floats, confidence: float) -> Estimate:
+def _chance(fit: Coefficients, chances: FloatArray, gradients: FloatArray, y: int, covariance: FloatArray, confidence: float) -> Estimate:
     """Returns one answer's chance.
 
     Its limits come from its log odds, by the smaller of the chance and the rest, and so are never 0 or 1.

@@ -9,11 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import ModelError
-
-_Floats = NDArray[np.float64]
+from deniable.estimate.arrays import FloatArray
 
 MORE = "collect more answers"
 JOIN = "join rare categories of a variable with others"
@@ -149,7 +147,7 @@ def within_clusters(terms: Sequence[str]) -> ModelError:
 
 
 def at_limit(
-    columns: _Floats, names: Sequence[str], change: _Floats, categories: Mapping[str, Sequence[str]]
+    columns: FloatArray, names: Sequence[str], change: FloatArray, categories: Mapping[str, Sequence[str]]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Returns the variables whose categories divide the rows at a limit from the others, each with its categories at the limit.
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression.basis import Basis
 from deniable.estimate.regression.layout import ModelLayout, Terms
 from deniable.estimate.regression.left_out import LeftOut
@@ -18,8 +18,6 @@ from deniable.estimate.regression.variable import PerturbedVariable
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +33,13 @@ class Likelihood:
     terms: Terms
     reports: Reports
     maximum: Maximum
-    covariance: _Floats
-    carried: _Floats
+    covariance: FloatArray
+    carried: FloatArray
     outcome: PerturbedVariable
     outcomes: tuple[str, ...]
     sampling: SamplingDesign
     complete: int
-    start: _Floats
+    start: FloatArray
     latent: pd.Series[float] | None
 
 
@@ -58,22 +56,22 @@ class Coefficients:
     request: Request
     outcome: str
     names: list[tuple[str, str]]
-    params: _Floats
-    covariance: _Floats
+    params: FloatArray
+    covariance: FloatArray
     layout: ModelLayout
     basis: Basis
     asked: int
     answered: float
     likelihood: Likelihood | None = None
     left_out: LeftOut | None = None
-    core: tuple[_Floats, _Floats] | None = None
+    core: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def df(self) -> float:
         """Degrees of freedom of the errors: of clusters, the most of a linear model, and infinite for others."""
         return self.request.sampling.df if self.left_out is None else self.left_out.most
 
-    def freedom(self, contrasts: _Floats) -> _Floats:
+    def freedom(self, contrasts: FloatArray) -> FloatArray:
         """Returns degrees of freedom of the error of each linear combination of the coefficients; contrasts: (k, p). Shape (k,)."""
         return np.full(len(contrasts), self.df) if self.left_out is None else self.left_out.freedom(contrasts)
 

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.normal import HypothesisTest
 from deniable.estimate.regression import cells, failures, likelihood
@@ -27,8 +27,6 @@ from deniable.estimate.regression.basis import Naming
 from deniable.estimate.regression.fitted import Coefficients, Likelihood
 from deniable.estimate.regression.variable import PerturbedVariable
 from deniable.mechanism import Channel, Window
-
-_Floats = NDArray[np.float64]
 
 MAX_REPORTS = 20_000
 """Different reports, at all public values together, of which a test of a model as a whole is computed."""
@@ -114,7 +112,7 @@ def goodness(fit: Coefficients) -> HypothesisTest:
     )
 
 
-def _chances(fit: Likelihood, each: Sequence[PerturbedVariable]) -> _Floats:
+def _chances(fit: Likelihood, each: Sequence[PerturbedVariable]) -> FloatArray:
     """Returns the chance of every combination of reports at every public value, shape (Z, combinations)."""
     rows = np.array(list(itertools.product(*(range(one.n) for one in each))), dtype=np.int64)
     *predictors, outcome = (one.of(rows[:, j]) for j, one in enumerate(each))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression import formula
 from deniable.estimate.regression.basis import Basis, orthogonal
 from deniable.estimate.regression.factors import Factor, flat, learned
@@ -19,7 +20,6 @@ from deniable.estimate.regression.variable import PerturbedVariable
 if TYPE_CHECKING:
     import pandas as pd
 
-_Floats = NDArray[np.float64]
 
 MAX_COMBINATIONS = 1024
 """Of the categories of all perturbed predictors in one formula."""
@@ -49,7 +49,7 @@ class ModelLayout:
         frame: pd.DataFrame,
         kinds: NDArray[np.int64],
         predictors: Mapping[str, PerturbedVariable],
-    ) -> tuple[ModelLayout, _Floats]:
+    ) -> tuple[ModelLayout, FloatArray]:
         """Returns the layout and its matrix of the table that has all public values and all answers. Raises EstimateError."""
         result = _matrix(_looked_up(right), factors, frame, kinds)
         layout = cls(right, factors, result.model_spec, predictors)
@@ -83,7 +83,7 @@ class ModelLayout:
         latent = {name: _values(variable, codes[:, j]) for j, (name, variable) in enumerate(self.predictors.items())}
         return public.reset_index(drop=True).assign(**latent)
 
-    def matrix(self, frame: pd.DataFrame, kinds: NDArray[np.int64] | None = None) -> _Floats:
+    def matrix(self, frame: pd.DataFrame, kinds: NDArray[np.int64] | None = None) -> FloatArray:
         """Returns the columns' values, shape (rows, p).
 
         Args:
@@ -120,8 +120,8 @@ class Terms:
 
     layout: ModelLayout
     basis: Basis
-    x: _Floats
-    w: _Floats
+    x: FloatArray
+    w: FloatArray
     rows: NDArray[np.int64]
     which: NDArray[np.int64]
     combinations: NDArray[np.int64]
@@ -138,7 +138,7 @@ class Terms:
         """The perturbed predictors."""
         return list(self.layout.predictors)
 
-    def count(self, weights: _Floats | None) -> _Floats:
+    def count(self, weights: FloatArray | None) -> FloatArray:
         """Returns the respondents of each kind, or the sum of their weights, shape (R,)."""
         return np.bincount(self.which, weights, minlength=len(self.rows)).astype(np.float64)
 
@@ -209,7 +209,7 @@ def _everywhere(layout: ModelLayout, public: pd.DataFrame, combinations: NDArray
     return layout.frame(public.iloc[kinds], np.tile(combinations, (len(public), 1))), kinds
 
 
-def _given(condition: str, factors: tuple[Factor, ...], public: pd.DataFrame, predictors: set[str]) -> _Floats:
+def _given(condition: str, factors: tuple[Factor, ...], public: pd.DataFrame, predictors: set[str]) -> FloatArray:
     """Returns the predictors of the perturbed predictors' distribution, shape (public kinds, q)."""
     if perturbed := sorted(predictors.intersection(*[frozenset().union(*(one.variables for one in factors))])):
         raise EstimateError(f"given must name public columns only, got {', '.join(perturbed)}")

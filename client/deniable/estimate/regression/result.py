@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.interval import confidence_of
 from deniable.estimate.limits.normal import HypothesisTest
 from deniable.estimate.present.figures import fixed, p_value, with_error
@@ -207,13 +207,13 @@ def _index(names: list[tuple[str, str]]) -> pd.Index[Any]:
     return pd.MultiIndex.from_tuples(names, names=["outcome", "term"])
 
 
-def _series(values: NDArray[np.float64], index: pd.Index[Any], name: str) -> pd.Series[float]:
+def _series(values: FloatArray, index: pd.Index[Any], name: str) -> pd.Series[float]:
     import pandas as pd
 
     return pd.Series(values, index=index, name=name)
 
 
-def _frame(values: NDArray[np.float64], index: pd.Index[Any]) -> pd.DataFrame:
+def _frame(values: FloatArray, index: pd.Index[Any]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(values, index=index, columns=index)

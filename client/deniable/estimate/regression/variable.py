@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.design_matrix import checked_matrix
 from deniable.estimate.moments.output_values import inverse
@@ -18,8 +19,6 @@ from deniable.mechanism import Channel, Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.survey.types.base import NO_ANSWER
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,7 @@ class PerturbedVariable:
     """
 
     bits: NDArray[np.bool_]
-    channel: Channel | NDArray[np.float64]
+    channel: Channel | FloatArray
     categories: tuple[str, ...]
     scores: tuple[float, ...] | None = None
     reference: str | None = None
@@ -96,7 +95,7 @@ class PerturbedVariable:
         return np.array([place for place, category in enumerate(self.categories) if category != self.missing], dtype=np.intp)
 
     @property
-    def answer_scores(self) -> _Floats | None:
+    def answer_scores(self) -> FloatArray | None:
         """Their scores; None where there are none."""
         return None if self.scores is None else np.asarray(self.scores, dtype=np.float64)[self.answered]
 
@@ -106,12 +105,12 @@ class PerturbedVariable:
         keep = channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows]
         return replace(self, bits=self.bits[rows], channel=keep, asked=None if self.asked is None else self.asked[rows])
 
-    def likelihood(self) -> _Floats:
+    def likelihood(self) -> FloatArray:
         """Returns P(report | true category), shape (n, k), with the true categories in the order of `categories`; 1 if not asked."""
         result = self._likelihood()
         return result if self.asked is None else np.where(self.asked[:, None], result, 1.0)
 
-    def _likelihood(self) -> _Floats:
+    def _likelihood(self) -> FloatArray:
         if isinstance(self.channel, Window):
             return np.asarray(np.array(self.channel.chances, dtype=np.float64).T[self.bits.argmax(axis=1)])
         if isinstance(self.channel, Channel):
@@ -121,12 +120,12 @@ class PerturbedVariable:
             return np.asarray(self.channel[self.bits.argmax(axis=1)])
         return np.asarray(self.channel[np.arange(self.n), self.bits.argmax(axis=1)])
 
-    def pseudo_answers(self) -> _Floats:
+    def pseudo_answers(self) -> FloatArray:
         """Returns u with E[u | true category] = its indicator, shape (n, k): each report inverted by itself; 0 if not asked."""
         result = self._pseudo_answers()
         return result if self.asked is None else np.where(self.asked[:, None], result, 0.0)
 
-    def _pseudo_answers(self) -> _Floats:
+    def _pseudo_answers(self) -> FloatArray:
         if isinstance(self.channel, Window):
             return np.asarray(inverse(self.channel).T[self.bits.argmax(axis=1)])
         if isinstance(self.channel, Channel):

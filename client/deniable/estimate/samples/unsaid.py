@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.survey import Survey
@@ -28,7 +28,7 @@ def as_if_alone(survey: Survey, tallies: Mapping[str, Tally]) -> str:
     return f"{_ALONE}; with the groups as clusters, intervals would typically be {wider:.1f} times as wide"
 
 
-def _widths(survey: Survey, tallies: list[Tally]) -> NDArray[np.float64]:
+def _widths(survey: Survey, tallies: list[Tally]) -> FloatArray:
     """Returns how many times wider the interval of each stored bit's rate is with the groups as clusters, and so of any share."""
     ones = np.array([tally.ones for tally in tallies], dtype=np.float64)
     item = np.ones_like(ones)
@@ -40,5 +40,5 @@ def _widths(survey: Survey, tallies: list[Tally]) -> NDArray[np.float64]:
     apart = ((ones - n * rates) ** 2).sum(axis=0) * len(tallies) / (len(tallies) - 1)
     alone = n.sum(axis=0) * rates * (1 - rates)
     message = alone > 0
-    result: NDArray[np.float64] = np.sqrt(apart[message] / alone[message]) if message.any() else np.ones(1)
+    result: FloatArray = np.sqrt(apart[message] / alone[message]) if message.any() else np.ones(1)
     return result * normal.stretch(Interval(df=len(tallies) - 1))

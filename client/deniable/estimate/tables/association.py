@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
@@ -21,9 +22,6 @@ from deniable.estimate.tables import answered_table, bootstrap, sampled
 from deniable.estimate.tables.answered_table import AnsweredTable, among_answered
 from deniable.estimate.tables.crosstab import Crosstab, LinearTable, in_words
 from deniable.estimate.tables.ratios import share_among
-
-_Floats = NDArray[np.float64]
-
 
 _IMPOSSIBLE = "by more than chance above 1, which cannot be: too few reports, or too small an epsilon, for so rare options"
 
@@ -58,7 +56,7 @@ def independence(table: Crosstab) -> HypothesisTest:
     return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
-def _statistic(together: NDArray[np.int64], table: Crosstab) -> _Floats:
+def _statistic(together: NDArray[np.int64], table: Crosstab) -> FloatArray:
     """Returns the Wald statistics of tables of counts, shape (.., k_a, k_b).
 
     If no report names some option, the shares are taken at possible ones: this option's coins alone vary then.
@@ -228,12 +226,12 @@ def two_dimensional(table: Crosstab) -> None:
         raise EstimateError(f"the table must be of two questions, got {_shape(table)} options")
 
 
-def _margins(table: Crosstab) -> tuple[_Floats, _Floats]:
+def _margins(table: Crosstab) -> tuple[FloatArray, FloatArray]:
     two_dimensional(table)
     return table.shares.sum(axis=1), table.shares.sum(axis=0)
 
 
-def _positive_margins(table: Crosstab, what: str) -> tuple[_Floats, _Floats]:
+def _positive_margins(table: Crosstab, what: str) -> tuple[FloatArray, FloatArray]:
     """Returns the margins, all clearly above 0. Raises EstimateError otherwise."""
     p, q = _margins(table)
     z = normal_quantile(table.interval.alpha)
@@ -253,17 +251,17 @@ def _unseen(table: Crosstab) -> bool:
     return int(table.together.min()) < 1
 
 
-def _only(table: Crosstab, cell: tuple[int, ...]) -> _Floats:
+def _only(table: Crosstab, cell: tuple[int, ...]) -> FloatArray:
     chosen = np.zeros(table.shares.shape)
     chosen[cell] = 1.0
     return chosen
 
 
-def _noise(table: Crosstab, p: _Floats, q: _Floats) -> _Floats:
+def _noise(table: Crosstab, p: FloatArray, q: FloatArray) -> FloatArray:
     """Returns the covariance of the excesses over independence, scaled so that its trace is what noise adds to the sum of squares."""
     rows, cols = table.shares.shape
     change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
-    noise: _Floats = change @ table.covariance @ change.T / np.outer(p, q).ravel()
+    noise: FloatArray = change @ table.covariance @ change.T / np.outer(p, q).ravel()
     return noise
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
@@ -27,8 +28,7 @@ from deniable.estimate.tables.association import two_dimensional
 from deniable.estimate.tables.crosstab import Crosstab
 from deniable.survey import Survey
 
-_Floats = NDArray[np.float64]
-Scores = Sequence[float | None] | _Floats
+Scores = Sequence[float | None] | FloatArray
 
 
 def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
@@ -67,7 +67,7 @@ def correlation_with(
     bits: NDArray[np.bool_],
     question: str,
     scores: Scores,
-    numbers: Sequence[float] | _Floats,
+    numbers: Sequence[float] | FloatArray,
     *,
     confidence: float = 0.95,
 ) -> Estimate:
@@ -93,7 +93,7 @@ def correlation_with(
     return _pearson(f"correlation of {question} and a public number", len(each), (each.mean(axis=0), covariance), Interval(confidence))
 
 
-def _scores(values: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
+def _scores(values: Scores, options: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     """Returns scores about their middle, 0 for options without one, and 1 for each option with a score."""
     try:
         scores = np.array([math.nan if score is None else float(score) for score in values])
@@ -105,7 +105,7 @@ def _scores(values: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
     return np.where(present, scores - (np.nanmin(scores) + np.nanmax(scores)) / 2, 0.0), present.astype(np.float64)
 
 
-def _pearson(what: str, n: int, figures: tuple[_Floats, _Floats], interval: Interval) -> Estimate:
+def _pearson(what: str, n: int, figures: tuple[FloatArray, FloatArray], interval: Interval) -> Estimate:
     """Returns the correlation from the sums of 1, x, y, x^2, y^2 and xy over people with both, shape (6,), and their covariance, (6, 6)."""
     sums, covariance = figures
     if not sums[0] > 0:
@@ -125,7 +125,7 @@ def _pearson(what: str, n: int, figures: tuple[_Floats, _Floats], interval: Inte
     return normal.limited(what, n, value, max(_spread(by, sums, covariance), 1e-24), interval, (-1.0, 1.0))
 
 
-def _spread(by: Sequence[float], sums: _Floats, covariance: _Floats) -> float:
+def _spread(by: Sequence[float], sums: FloatArray, covariance: FloatArray) -> float:
     """Returns the variance of a function of the five means, from its gradient in these, which are sums over the first one."""
     gradient = np.array([-float(np.dot(by, sums[1:] / sums[0])), *by]) / sums[0]
     return float(gradient @ covariance @ gradient)

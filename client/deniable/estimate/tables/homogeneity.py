@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
@@ -18,8 +19,6 @@ from deniable.estimate.tables import bootstrap, respondents
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def same_shares(what: str, channel: Channel, groups: Sequence[GroupCounts]) -> H
     return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
-def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[GroupCounts], channel: Channel) -> _Floats:
+def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[GroupCounts], channel: Channel) -> FloatArray:
     """Returns the statistics of counts of each group, shape (.., k) each."""
     rates = np.sum(ones, axis=0) / sum(group.n for group in groups)
     together = pseudo_answers.each_possible(pseudo_answers.invert(rates, [channel]))
@@ -91,7 +90,7 @@ def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[GroupCounts], 
     return np.asarray(sum((gap.swapaxes(-1, -2) @ own @ gap)[..., 0, 0] for gap, own in zip(gaps, precisions, strict=True)))
 
 
-def _precision(shares: _Floats, channel: Channel, group: GroupCounts) -> _Floats:
+def _precision(shares: FloatArray, channel: Channel, group: GroupCounts) -> FloatArray:
     """Returns the inverse covariance of a group's estimated shares but the last, if its true answers have these."""
     spread = pseudo_answers.covariances(shares, channel, group.interval.sampling(group.n))[..., :-1, :-1]
     return group.n * np.asarray(np.linalg.inv(spread), dtype=np.float64)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.tables.crosstab import Crosstab
 
-_Floats = NDArray[np.float64]
 
-
-def share_among(table: Crosstab, over: _Floats, under: _Floats, what: str) -> Estimate:
+def share_among(table: Crosstab, over: FloatArray, under: FloatArray, what: str) -> Estimate:
     """Returns the share of the cells `over` among the cells `under`, which hold them; both 1 or 0, of the table's shape.
 
     Limits: Fieller's, where few reports name a part with the errors that its own limits show. Raises EstimateError where the share of the
@@ -26,7 +24,7 @@ def share_among(table: Crosstab, over: _Floats, under: _Floats, what: str) -> Es
     return replace(result, origin=table.origin)
 
 
-def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Floats] | None:
+def _sides(table: Crosstab, over: FloatArray, rest: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     """Returns the covariance of `over` and `over + rest` for the lower and the upper limit of their ratio, shape (2, 2) each.
 
     MOVER (see `limits.mover`): each part has the error that its own limits show, below it or above it. The lower limit of the ratio is

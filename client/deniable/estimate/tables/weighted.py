@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import effective_sample_size, normal
 from deniable.estimate.limits.interval import Interval
@@ -27,7 +28,6 @@ from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
-_Floats = NDArray[np.float64]
 _SKEWED = 0.2  # skewness of a mean's error from which on limits of a normal error may miss too often
 
 
@@ -100,7 +100,7 @@ def weighted_mean(
     bits: NDArray[np.bool_],
     weights: NDArray[np.floating] | Sequence[float],
     question: str,
-    scores: Sequence[float] | NDArray[np.float64],
+    scores: Sequence[float] | FloatArray,
     *,
     confidence: float = 0.95,
     target: str = "population",
@@ -123,7 +123,7 @@ class _Weighed:
 
     question: Question
     bits: NDArray[np.bool_]
-    weights: _Floats
+    weights: FloatArray
     everybody: int
 
     @classmethod
@@ -136,7 +136,7 @@ class _Weighed:
         return cls(question, set_, w[counts.was_asked(survey, bits, [name])], len(bits))
 
     @property
-    def typical(self) -> _Floats:
+    def typical(self) -> FloatArray:
         """The shares among the reports by the squares of their weights: the part of each in the error."""
         squared = self.weights**2
         return pseudo_answers.invert(squared @ self.bits / squared.sum(), [self.question.channel])
@@ -152,7 +152,7 @@ class _Weighed:
         text = few.bits(set_, set_ + unset)
         return f"by their weights, {text}" if text else ""
 
-    def few_scores(self, scores: _Floats, mean: float) -> str:
+    def few_scores(self, scores: FloatArray, mean: float) -> str:
         """Returns the warning of a mean; also if the largest weights, of reports off the most frequent option, decide which way it errs."""
         text = few.scores(self.worth(self.bits), np.ones(self.question.k, dtype=bool), self.question.channel)
         if text:
@@ -163,7 +163,7 @@ class _Weighed:
         return few.of_weights() if decided else ""
 
     @property
-    def _others(self) -> _Floats:
+    def _others(self) -> FloatArray:
         """The weights of the reports outside the option, or the window of a number, that weighs most."""
         channel = self.question.channel
         width, apart = (channel.width, channel.apart) if isinstance(channel, Window) else (1, False)
@@ -181,7 +181,7 @@ class _Weighed:
         _, low, high = effective_sample_size.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, message)
         return replace(one, low=low, high=high)
 
-    def mean(self, what: str, scores: _Floats, interval: Interval, bounds: tuple[float, float]) -> Estimate:
+    def mean(self, what: str, scores: FloatArray, interval: Interval, bounds: tuple[float, float]) -> Estimate:
         channel, w = self.question.channel, self.weights
         answers = self.bits @ pseudo_answers.score_of_bits(scores, channel)
         value = float(w @ answers / w.sum())
@@ -193,7 +193,7 @@ class _Weighed:
         return normal.limited(what, len(w), value, variance, interval, bounds)
 
 
-def _checked(weights: NDArray[np.floating] | Sequence[float], n: int | None = None) -> _Floats:
+def _checked(weights: NDArray[np.floating] | Sequence[float], n: int | None = None) -> FloatArray:
     """Returns the weights, the largest 1: only their ratios matter, and the squares of very large ones would be infinite."""
     try:
         result = np.asarray(weights)
