@@ -101,7 +101,7 @@ class Surveys:
             if self.case.figure.startswith("independence"):
                 test = independence(table)
                 return test.p_value >= 0.05, bool(test.warning)
-            one = conditional_share(table, {"a": self.survey.items[0].categories[0]}, given={"b": self.survey.items[1].categories[0]})
+            one = conditional_share(table, {"a": self.survey.items[0].categories[0]}, among={"b": self.survey.items[1].categories[0]})
             return one.low <= p[0, 0] / p[:, 0].sum() <= one.high, bool(one.warning)
         except EstimateError:  # refused, with its reason: nobody is misled
             return True, True

@@ -23,7 +23,16 @@ YES_NO = ("yes", "no")
 
 @dataclass(frozen=True)
 class Design:
-    """A yes/no design. name: for people. q0, q1: as above; q1 < q0 is allowed, q0 = q1 is an error, since nothing can be learnt."""
+    """A yes/no design.
+
+    Attributes:
+        name: The name of the design, for people.
+        q0: P(reported yes | true no).
+        q1: P(reported yes | true yes); it may be below q0, but not equal, since then reports show nothing.
+
+    Raises:
+        EstimateError: An attribute breaks its rule.
+    """
 
     name: str
     q0: float
@@ -52,7 +61,16 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class CategoryDesign:
-    """A design with k categories. categories: labels. matrix: P[reported, true], shape (k, k), its columns adding to 1."""
+    """A design with k categories.
+
+    Attributes:
+        name: The name of the design, for people.
+        categories: The labels.
+        matrix: P[reported, true], shape (k, k), its columns adding to 1.
+
+    Raises:
+        EstimateError: An attribute breaks its rule.
+    """
 
     name: str
     categories: tuple[str, ...]
@@ -145,9 +163,10 @@ def forced_categories(categories: Sequence[str], forced: Sequence[float]) -> Cat
 
 
 def matrix_design(categories: Sequence[str], matrix: Any) -> CategoryDesign:
-    """Returns any design: matrix[i][j] = P(report i | true j).
+    """Returns any design, with matrix[i][j] = P(report i | true j).
 
-    Raises EstimateError, with the condition number, if it cannot be inverted.
+    Raises:
+        EstimateError: The matrix cannot be inverted; the message has its condition number.
     """
     return CategoryDesign("matrix", tuple(map(str, categories)), matrix)
 

@@ -8,7 +8,7 @@ _FALSE_ALARM = 0.001
 
 
 def warning(estimate: float, chance: float) -> str:
-    """Returns the warning, empty inside [0, 1]. chance: of an estimate as far outside, if the nearer end were the truth."""
+    """Returns the warning about an estimate outside [0, 1], else "". `chance`: of one as far outside, with the truth at the nearer end."""
     if 0 <= estimate <= 1:
         return ""
     where = "below 0" if estimate < 0 else "above 100%"

@@ -26,7 +26,11 @@ _MEANING = {"yes": True, "true": True, "1": True, "no": False, "false": False, "
 
 @dataclass(frozen=True, eq=False)
 class RowDesigns:
-    """A yes/no design that varies by respondent: q0 and q1 as in `Design`, shape (n,) each. Raises EstimateError with the row from 1."""
+    """A yes/no design that varies by respondent: q0 and q1 as in `Design`, shape (n,) each.
+
+    Raises:
+        EstimateError: A value breaks its rule; the message has its row from 1.
+    """
 
     q0: FloatArray
     q1: FloatArray
@@ -69,7 +73,7 @@ def collected(
         confidence: As in `share`.
         method: As in `share`; a design that is no bit with two rates has intervals "normal", within [0, 1].
         target: As in `share`.
-        population: The number of people from whom the n were drawn, at random and without replacement; the shares are then of these people.
+        population: The size of the population, if the n were drawn from it at random without replacement; the shares are then its own.
 
     Raises:
         EstimateError: An argument breaks its rule. A report is named by its row from 1 and never quoted.
@@ -87,7 +91,7 @@ def collected(
 
 
 def _interval(n: int, population: int | None, design: Design | RowDesigns | CategoryDesign, requested: Interval) -> Interval:
-    """Returns the interval, with a population of known size as respondents of whom some were drawn: their coins, and the draw."""
+    """Returns the interval; with a population of known size it allows for the coins and for the draw of the respondents."""
     if population is None:
         return requested
     if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < n:
@@ -98,9 +102,14 @@ def _interval(n: int, population: int | None, design: Design | RowDesigns | Cate
 
 
 def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> tuple[FloatArray, FloatArray]:
-    """Returns the k shares P^-1 f, unbiased and not clipped, and their covariance P^-1 (diag(f) - f f^T) P^-T / n, shape (k, k).
+    """Returns the unbiased shares P^-1 f, not clipped, and their covariance P^-1 (diag(f) - f f^T) P^-T / n, shape (k, k).
 
-    counts: how many reports name each category; f = counts / n. matrix: P[reported, true]. Raises EstimateError.
+    Args:
+        counts: Reports that name each category; f = counts / n.
+        matrix: P[reported, true].
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     design = CategoryDesign("matrix", tuple(map(str, range(len(counts)))), matrix)
     ones = np.asarray(counts)

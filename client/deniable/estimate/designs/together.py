@@ -45,8 +45,14 @@ def collected_pair(
 ) -> Collected:
     """Estimates the cross table of two questions: the share of every pair of categories, a row each.
 
-    first, second: reports and design of each question, of the same n respondents in the same order. by, confidence: as in `collected`.
-    Raises EstimateError as `collected` does.
+    Args:
+        first: Reports and design of the first question.
+        second: Reports and design of the second question, of the same n respondents in the same order.
+        by: As in `collected`.
+        confidence: As in `collected`.
+
+    Raises:
+        EstimateError: As `collected`.
     """
     codes = _both(first, second)
     labels = _labels(first[1]), _labels(second[1])
@@ -57,8 +63,11 @@ def collected_pair(
 def independent_answers(first: tuple[_Reports, _Known], second: tuple[_Reports, _Known]) -> HypothesisTest:
     """Tests whether the true answers to two questions are independent; (r - 1)(c - 1) degrees of freedom.
 
-    Pearson's test of the reports themselves: devices work question by question and their matrices can be inverted, so reports are
-    independent just where the true answers are. Raises EstimateError as `collected` does, and where all report one category.
+    It is Pearson's test of the reports: devices work question by question and their matrices can be inverted, so reports are independent
+    exactly if the true answers are.
+
+    Raises:
+        EstimateError: As `collected`, or all reports are of one category.
     """
     a, b = _both(first, second)
     shape = len(_labels(first[1])), len(_labels(second[1]))

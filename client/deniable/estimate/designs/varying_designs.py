@@ -27,7 +27,13 @@ METHODS = ("likelihood-ratio", "wald")
 
 @dataclass(frozen=True)
 class Strata:
-    """ones, n: of each stratum, shape (s,). q0, q1: its design, shape (s,), everywhere different."""
+    """Respondents by their design.
+
+    Attributes:
+        ones: Reports of yes in each stratum, shape (s,).
+        n: Reports in each stratum, shape (s,).
+        q0, q1: The design of each stratum, shape (s,), different everywhere.
+    """
 
     ones: NDArray[np.int64]
     n: NDArray[np.int64]

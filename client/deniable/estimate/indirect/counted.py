@@ -53,7 +53,7 @@ def repeated_kuk(counts: _Counts, p_yes: float, p_no: float, *, confidence: floa
 
 
 def list_experiment(control: _Counts, treated: _Counts, *, confidence: float = 0.95) -> Estimates:
-    """Estimates the share of people for whom the sensitive item of a list is true ("yes"): the difference of the two groups' means.
+    """Estimates the share of people with the sensitive item of a list ("yes"): the difference of the two groups' means.
 
     The test looks for a design effect: both groups together give the share of each kind of people (sensitive item true or
     not, number of the others), which cannot be below 0; p is Bonferroni's for the lowest.

@@ -66,7 +66,7 @@ def anchored_crosswise(
     naive = _share("uncorrected", int(cells[0].sum()), n, prevalence, interval)
     assumes = (
         "who pays no heed says either with chance 1/2, to both questions",
-        "the share of yes among those who pay no heed is that of the others",
+        "the share of yes is the same among those who pay no heed and the others",
         f"the anchor's share of yes is known: {anchor_yes:g}",
     )
     return Estimates(f"crosswise with anchor (prevalence {prevalence:.4g})", _loss(design.epsilon), (corrected, attentive, naive), assumes)

@@ -75,8 +75,11 @@ def scrambled_mean(
 ) -> Estimates:
     """Estimates the mean of the true numbers ("mean") from scrambled reports: (mean of the reports - shift) / factor, unbiased.
 
-    reports: shape (n,), n >= 2. bounds: of the true numbers. The error comes from the reports' own spread, with Student's t.
-    The privacy loss of a report depends on the chance numbers, and is not bounded here. Raises EstimateError, also if all are equal.
+    reports: shape (n,), n >= 2, not all equal. bounds: of the true numbers. The error comes from the reports' own spread, with Student's t.
+    The privacy loss of a report depends on the chance numbers, and is not bounded here.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     values = _column("reports", reports)
     if len(values) < 2 or np.ptp(values) == 0:
@@ -95,7 +98,7 @@ def scrambled_mean(
 
 def network_scale_up(
     hidden: Sequence[float] | FloatArray,
-    known: Sequence[Sequence[float]] | FloatArray,
+    known_groups: Sequence[Sequence[float]] | FloatArray,
     sizes: Sequence[float] | FloatArray,
     *,
     confidence: float = 0.95,
@@ -108,24 +111,24 @@ def network_scale_up(
 
     Args:
         hidden: Shape (n,), acquaintances in the hidden group.
-        known: Shape (n, K), acquaintances in K groups of known sizes.
+        known_groups: Shape (n, K), acquaintances in K groups of known sizes.
         sizes: Shape (K,), the sizes of these groups.
         confidence: The confidence of the limits.
 
     Raises:
         EstimateError: An argument breaks its rule, or no respondent knows a member of a group.
     """
-    mine, others, total = _column("hidden", hidden), _column("known", known, 2), _column("sizes", sizes)
+    mine, others, total = _column("hidden", hidden), _column("known_groups", known_groups, 2), _column("sizes", sizes)
     if others.shape != (len(mine), len(total)) or len(mine) < 2:
-        raise EstimateError(f"known must have a row for each of 2 or more respondents and a column a size, got shape {others.shape}")
+        raise EstimateError(f"known_groups must have a row for each of 2 or more respondents and a column a size, got shape {others.shape}")
     if (mine < 0).any() or (others < 0).any() or (total <= 0).any():
-        raise EstimateError("hidden and known must be numbers of people from 0, and sizes above 0")
+        raise EstimateError("hidden and known_groups must be numbers of people from 0, and sizes above 0")
     if not mine.any() or not others.any():
-        raise EstimateError("hidden and known must not be all 0: without acquaintances in a group its size cannot be estimated")
+        raise EstimateError("hidden and known_groups must not be all 0: without acquaintances in a group its size cannot be estimated")
     pair = np.stack([mine, others.sum(axis=1)])
     parts, covariance = pair.mean(axis=1), np.cov(pair) / len(mine)
     if not float(np.array([parts[1], -parts[0]]) @ covariance @ np.array([parts[1], -parts[0]])) > 0:
-        raise EstimateError("hidden and known must not be in one proportion for everybody: their spread tells the error")
+        raise EstimateError("hidden and known_groups must not be in one proportion for everybody: their spread tells the error")
     result = normal.ratio("size", len(mine), (float(parts[0]), float(parts[1])), covariance, Interval(confidence), (0.0, math.inf))
     parts_to_people = ("estimate", "std_error", "low", "high")
     result = replace(result, **{name: float(total.sum()) * getattr(result, name) for name in parts_to_people})

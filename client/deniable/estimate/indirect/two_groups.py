@@ -33,7 +33,16 @@ HONEST_OR_NOT = "who does not follow the device says no, and does so as often in
 
 @dataclass(frozen=True)
 class Group:
-    """People whose devices were alike. yes: of their n reports. p: the device's chance, as each design says. Raises EstimateError."""
+    """People with the same device.
+
+    Attributes:
+        yes: Reports of yes.
+        n: Reports.
+        p: The device's chance, as each design defines it.
+
+    Raises:
+        EstimateError: An attribute breaks its rule.
+    """
 
     yes: int
     n: int
@@ -49,11 +58,13 @@ class Group:
 
 
 def unrelated_question_in_two_groups(first: Group, second: Group, *, confidence: float = 0.95) -> Estimates:
-    """Estimates the share of yes to a sensitive question ("yes"), and to the harmless one that was asked in its place ("harmless").
+    """Estimates the share of yes to a sensitive question ("yes"), and to the harmless one that replaced it ("harmless").
 
-    p: the chance of the sensitive question. Two groups replace prior knowledge of the harmless question's share.
-    B. Greenberg, A.-L. Abul-Ela, W. Simmons and D. Horvitz, J. Am. Stat. Assoc. 64 (1969). epsilon is computed at the estimated share.
-    Raises EstimateError if p is the same in both groups.
+    p is the chance of the sensitive question. Two groups replace prior knowledge of the harmless question's share. epsilon is computed at
+    the estimated share. B. Greenberg, A.-L. Abul-Ela, W. Simmons and D. Horvitz, J. Am. Stat. Assoc. 64 (1969).
+
+    Raises:
+        EstimateError: p is the same in both groups.
     """
     fit = _Fit.of((first, second), [(group.p, 1 - group.p) for group in (first, second)], confidence)
     prevalence = min(1.0, max(0.0, float(fit.solution[1])))
@@ -66,11 +77,12 @@ def unrelated_question_in_two_groups(first: Group, second: Group, *, confidence:
 def cheater_detection(first: Group, second: Group, *, forced_no: tuple[float, float] = (0.0, 0.0), confidence: float = 0.95) -> Estimates:
     """Estimates the shares of honest yes ("yes"), honest no ("no"), and of people who always say no ("cheaters").
 
-    p: the chance that the device orders yes; forced_no: that it orders no, in each group; else the answer is true. The true answers of
-        cheaters
-    are not known: the share of yes lies between "yes" and "yes" + "cheaters".
+    p is the chance that the device orders yes, forced_no the chance that it orders no, in each group; else the answer is true. The true
+    answers of cheaters are not known: the share of yes is between "yes" and "yes" + "cheaters".
     S. Clark and R. Desharnais, Psychological Methods 3 (1998); with forced_no: M. Ostapczuk et al., J. Educ. Behav. Stat. 34 (2009).
-    Raises EstimateError if the two groups' devices are alike.
+
+    Raises:
+        EstimateError: The two groups have the same device.
     """
     designs = [forced_response(group.p, no) for group, no in zip((first, second), forced_no, strict=True)]
     fit = _Fit.of((first, second), [(design.q1, design.q0) for design in designs], confidence)
@@ -81,13 +93,16 @@ def cheater_detection(first: Group, second: Group, *, forced_no: tuple[float, fl
 def stochastic_lie_detector(first: Group, second: Group, *, confidence: float = 0.95) -> Estimates:
     """Estimates the share of true yes ("yes"), and the honest part of it ("honest among them").
 
-    People with a true yes are asked outright; all others judge the sensitive statement with chance p, and else its negation, to which
-    they say yes. If the share of yes is estimated at 0 or less, honesty cannot be estimated: its figure is missing, and a warning says why.
-    M. Moshagen, J. Musch and E. Erdfelder, Behavior Research Methods 44 (2012). Raises EstimateError if p is the same in both groups.
+    People with a true yes are asked outright; all others judge the sensitive statement with chance p, and else its negation, and say yes to
+    that. If the share of yes is estimated at 0 or less, honesty cannot be estimated: its figure is missing, with a warning.
+    M. Moshagen, J. Musch and E. Erdfelder, Behavior Research Methods 44 (2012).
+
+    Raises:
+        EstimateError: p is the same in both groups.
     """
     fit = _Fit.of((first, second), [(1.0, 1 - group.p) for group in (first, second)], confidence)
     yes = fit.figure("yes", (0, -1), 1)
-    figures: tuple[Estimate, ...] = (replace(yes, warning=f"{yes.warning or 'exactly 0'}; nobody's honesty shows"),)
+    figures: tuple[Estimate, ...] = (replace(yes, warning=f"{yes.warning or 'exactly 0'}; honesty cannot be estimated"),)
     if yes.estimate > 0:
         figures = yes, fit.ratio("honest among them", np.array([1.0, 0.0]), (np.array([0.0, -1.0]), 1.0))
     assumes = (RANDOM_GROUPS, "only people who would have to admit something lie, as often in both groups; all others follow the device")

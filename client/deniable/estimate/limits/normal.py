@@ -24,11 +24,15 @@ _HALVINGS = 30  # leave less than a hundred-millionth of a standard error
 
 @dataclass(frozen=True)
 class HypothesisTest(Tabular):
-    """A test of a hypothesis. It prints as a sentence.
+    """Test of a hypothesis. It prints as a sentence.
 
-    what: the hypothesis. statistic: chi-squared with df degrees of freedom if it holds, for large n.
-    warning: why the p-value may be wrong (see `few`), or empty. reference: what the p-value is by, where that is not chi-squared with df
-    degrees of freedom; empty where it is.
+    Attributes:
+        what: The hypothesis.
+        statistic: Chi-squared with df degrees of freedom under the hypothesis, for large n.
+        df: Degrees of freedom.
+        p_value: The p-value.
+        warning: The reason why the p-value may be wrong (see `few`), or empty.
+        reference: The reference distribution, if it is not chi-squared with df degrees of freedom; else empty.
     """
 
     what: str
@@ -57,12 +61,18 @@ class HypothesisTest(Tabular):
 
 @dataclass(frozen=True)
 class Estimate(Tabular):
-    """One number and how sure it is. It prints as a sentence.
+    """One number with its error. It prints as a sentence.
 
-    what: in words. n: reports. estimate: never clipped, so chance can take it out of its range. std_error: of the
-    estimate. low, high: limits, within the range that is possible. target: "population" or "respondents". warning: why the limits may
-    hold the truth less often than `confidence` says (see `few`), or empty. origin: whose reports it comes from, if known; it is
-    neither compared nor written.
+    Attributes:
+        what: The estimated quantity, in words.
+        n: Reports.
+        estimate: Never clipped, so chance can take it out of its range.
+        std_error: The standard error.
+        low, high: Limits, within the possible range.
+        confidence: The confidence of the limits.
+        target: "population" or "respondents".
+        warning: The reason why the limits may miss the truth more often than `confidence` allows (see `few`), or empty.
+        origin: The reports used, if known; it is neither compared nor written.
     """
 
     what: str
@@ -102,7 +112,7 @@ class Estimate(Tabular):
 
 @dataclass(frozen=True)
 class ClusterEstimate(Estimate):
-    """An estimate whose error comes from few clusters, or from the reports themselves. df, wider: as in `Interval`."""
+    """Estimate whose error comes from few clusters, or from the reports themselves; df and wider are as in `Interval`."""
 
     df: float = math.inf
     wider: float = 1.0

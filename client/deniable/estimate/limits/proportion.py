@@ -67,15 +67,22 @@ def share(
     method: str = DEFAULT_METHOD,
     target: str = "population",
 ) -> Share:
-    """Estimates the share of a category from `ones` set bits in n reports.
+    """Estimates the share of a category from `ones` set bits in n reports. Formulas and sources: docs/reference/methods.md.
 
-    q0, q1: P(bit set | another category) and P(bit set | this category); a design may decrease (q1 < q0).
-    target: "population" takes the respondents for a simple random sample of it; "respondents" asks about just
-    those who answered, so only the coins are random.
-    method: "feldman-cousins" (exact up to n = 10,000, and up to 200,000 where under 25 bits of a kind are expected; then
-    "likelihood-ratio", or "constrained-score" for respondents); for a population also "likelihood-ratio", "wilson",
-    "clopper-pearson" or "wald", for respondents "constrained-score" or "score". Formulas and sources: docs/reference/methods.md.
-    Raises EstimateError where a value breaks its rule, and for n = 0 and q0 = q1, where there is no estimate.
+    Args:
+        ones: Reports with the bit set.
+        n: Reports.
+        q0: P(bit set | another category).
+        q1: P(bit set | this category); it may be below q0.
+        confidence: The confidence of the limits.
+        method: "feldman-cousins" (exact up to n = 10,000, and up to 200,000 if under 25 bits of a kind are expected; then
+            "likelihood-ratio", or "constrained-score" for respondents); for a population also "likelihood-ratio", "wilson",
+            "clopper-pearson" or "wald", for respondents "constrained-score" or "score".
+        target: "population" takes the respondents for a simple random sample of it; "respondents" is about the people who answered, so that
+            only the coins are random.
+
+    Raises:
+        EstimateError: A value breaks its rule, n is 0, or q0 equals q1: there is no estimate.
     """
     low_rate, high_rate = _probability("q0", q0), _probability("q1", q1)
     interval = Interval(confidence, method, target)

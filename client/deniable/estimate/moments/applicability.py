@@ -60,7 +60,7 @@ def require_shares(figure: str, question: Question, option: str | None = None, i
     """
     if isinstance(question.channel, Window) and (option is None or option not in question.shared):
         raise EstimateError(
-            f"{figure}: {question.id} has none, since the reports of such a number hold its mean only; {instead}a survey can "
+            f"{figure}: not for {question.id}, a number whose reports hold its mean only; {instead}a survey can "
             "name `bins` or `levels`, whose shares are estimated like a choice's"
         )
 
@@ -73,7 +73,7 @@ def require(figure: str, numbers: Collection[str]) -> None:
     """
     if numbers and not _OF_NUMBERS[figure]:
         raise EstimateError(
-            f"{figure}: {' and '.join(numbers)} has none, since its answers are rounded at random to a grid and it would "
+            f"{figure}: not for {' and '.join(numbers)}, whose answers are rounded at random to a grid: it would "
             "describe the rounded numbers; its mean is right, and a number with named bins, or a scale, can be analysed like any choice"
         )
 

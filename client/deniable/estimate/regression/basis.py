@@ -17,9 +17,9 @@ from deniable.errors import EstimateError
 from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression import failures
 
-_LARGEST = 1e30  # of a term: what is computed of it stays far within what a number can be
-_ROUNDING = 1e-13  # of a column's largest number: what is left of it beside others is rounding
-_DIGITS = 1e-8  # of a column's spread: what is left of it beside others is too little to compute with
+_LARGEST = 1e30  # absolute value of a term: all results stay far below the largest float
+_ROUNDING = 1e-13  # of a column's largest number: a remainder below it is rounding
+_DIGITS = 1e-8  # of a column's spread: a remainder below it is too small to compute with
 _FAR = 1e3  # times its spread: a column so far from 0 should be centred
 _AT_ONCE = 1 << 16  # rows
 
@@ -72,7 +72,7 @@ class Basis:
         return np.asarray((x - self.centre) @ np.linalg.inv(_from_means(self.names, self.centre)) @ self.turn)
 
     def carried(self, constraint: FloatArray | None, outcomes: int) -> FloatArray:
-        """Returns the matrix that carries coefficients of the basis to those of the formula's columns.
+        """Returns the matrix from coefficients of the basis to coefficients of the formula's columns.
 
         Args:
             constraint: From coefficients to one slope a column and outcome, as in `families`; None where these are the same.
@@ -81,7 +81,7 @@ class Basis:
         return _within(constraint, _blocks(self.turn, outcomes))
 
     def naming(self, names: Sequence[str], constraint: FloatArray | None = None, outcomes: int = 2) -> Naming:
-        """Returns what names the coefficients that a direction in the basis moves; names: of the coefficients."""
+        """Returns the names of the coefficients, with how far a direction in the basis moves each."""
         centred = np.eye(len(self.names))
         if "Intercept" in self.names:
             centred[self.names.index("Intercept")] += self.offset
@@ -99,7 +99,7 @@ class Naming:
     matrix: FloatArray
 
     def along(self, direction: FloatArray, part: float) -> tuple[str, ...]:
-        """Returns the names of what moves at least this part of the most that anything moves."""
+        """Returns the names of coefficients that move at least this part of the largest move."""
         moved = np.abs(self.matrix @ direction)
         return tuple(name for name, size in zip(self.names, moved, strict=True) if size > part * moved.max())
 
@@ -146,9 +146,7 @@ def _largest(rows: FloatArray, names: list[str]) -> FloatArray:
         raise failures.empty(empty)
     if ((largest > _LARGEST) | (largest < 1 / _LARGEST)).any():
         name = names[int(np.abs(np.log(largest)).argmax())]
-        raise EstimateError(
-            f"the terms must be in a unit in which their largest numbers are from {1 / _LARGEST:g} to {_LARGEST:g}: {name} is not"
-        )
+        raise EstimateError(f"the largest number of each term must be from {1 / _LARGEST:g} to {_LARGEST:g}: use another unit for {name}")
     return np.asarray(largest)
 
 

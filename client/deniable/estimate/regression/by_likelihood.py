@@ -30,7 +30,7 @@ def fit(request: Request) -> Coefficients:
     outcome = request.perturbed.get(request.outcome) or _public_outcome(request)
     outcomes = _outcomes(outcome, request.model)
     terms = request.terms([outcome.patterns()])
-    item = request.asked(terms.predictors)
+    n_asked = request.count_asked(terms.predictors)
     order = [outcome.categories.index(category) for category in outcomes]
     cells = latent_cells([request.perturbed[name].of(terms.rows) for name in terms.predictors], outcome.of(terms.rows), order)
     constraint, start, names = _shape(request.model, outcomes, terms)
@@ -65,7 +65,7 @@ def fit(request: Request) -> Coefficients:
         covariance=carried @ covariance[:b, :b] @ carried.T,
         layout=terms.layout,
         basis=terms.basis,
-        asked=item,
+        n_asked=n_asked,
         answered=answered,
         likelihood=Likelihood(terms, reports, maximum, covariance, carried, outcome, outcomes, request.sampling, size, start, latent),
     )

@@ -40,18 +40,18 @@ def fit(request: Request) -> Coefficients:
             respondents or without one of them, or reports that are all alike leave an error of 0.
     """
     if request.given is not None:
-        raise EstimateError("given must be left out of a linear model, which assumes nothing about the predictors' distribution")
+        raise EstimateError("covariates must be left out of a linear model, which assumes nothing about the predictors' distribution")
     outcome, v, r = _numbers(request)
     terms = request.terms([v, r])
     variables = [request.perturbed[name] for name in terms.predictors]
     u = cells.product([one.of(terms.rows).pseudo_answers()[:, one.answered] for one in variables], len(terms.rows))
-    item = request.asked(terms.predictors)
-    _refuse_few(item, len(terms.names), bool(variables))
+    n_asked = request.count_asked(terms.predictors)
+    _refuse_few(n_asked, len(terms.names), bool(variables))
     beta, covariance, a, without = _solve(request, terms, u, (v[terms.rows], r[terms.rows]))
     turn = terms.basis.turn
     _refuse_certain(covariance, beta, a, terms)
     count = terms.count(None)
-    answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / item)
+    answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / n_asked)
     missing = any(request.perturbed[name].missing is not None for name in (request.outcome, *terms.predictors) if name in request.perturbed)
     return Coefficients(
         request=request,
@@ -61,7 +61,7 @@ def fit(request: Request) -> Coefficients:
         covariance=turn @ covariance @ turn.T,
         layout=terms.layout,
         basis=terms.basis,
-        asked=item,
+        n_asked=n_asked,
         answered=answered if missing else 1.0,
         left_out=None if without is None else without.carried(turn),
         core=(beta, covariance),
@@ -112,7 +112,7 @@ def _numbers(request: Request) -> tuple[str, FloatArray, FloatArray]:
         return name, values, np.ones(len(values))
     variable = request.perturbed[name]
     message = variable.pseudo_answers()[:, variable.answered]
-    everybody = variable.missing is None and variable.asked is None
+    everybody = variable.missing is None and variable.was_asked is None
     answered = np.ones(variable.n) if everybody else message.sum(axis=1)
     if (scores := variable.answer_scores) is not None:
         return f"{name}'s scores", message @ scores, answered

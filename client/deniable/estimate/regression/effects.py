@@ -137,7 +137,7 @@ def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
     Raises EstimateError for a linear model, whose coefficients are its effects.
     """
     if (result := fit.likelihood) is None:
-        raise EstimateError("average marginal effects are those of a model of chances; the coefficients of a linear model are its effects")
+        raise EstimateError("average marginal effects need a model of chances; the effects of a linear model are its coefficients")
     people = _People.of(result)
     answers = result.outcomes[:1] if len(result.outcomes) == 2 else result.outcomes
     rows = []

@@ -26,7 +26,7 @@ def separation(outcome: str, concerned: Sequence[tuple[str, tuple[str, ...]]], t
     """Returns the error of a model that estimates a share of 0 or 1.
 
     Args:
-        outcome: What nobody or everybody does, such as "answers smokes = yes".
+        outcome: The behaviour of no one or of everybody, such as "answers smokes = yes".
         concerned: Variables, each with the categories whose people are concerned; empty where these are no whole categories.
         terms: The coefficients that run to infinity.
     """
@@ -40,8 +40,8 @@ def separation(outcome: str, concerned: Sequence[tuple[str, tuple[str, ...]]], t
         MORE,
     ]
     return ModelError(
-        f"the model has no estimate: {where}, nobody or everybody {outcome}, as far as the reports can show",
-        "Odds of nobody or of everybody are no number. Where answers are perturbed, this may be chance: the coins can make a group look "
+        f"the model has no estimate: {where}, no one or everybody {outcome}, as far as the reports can show",
+        "The odds of a share of 0 or 1 are not finite. Where answers are perturbed, this may be chance: the coins can make a group look "
         "like this although its people differ",
         ways,
         f"no interior maximum: the likelihood keeps growing as {', '.join(terms)} runs to infinity (separation)",
@@ -84,10 +84,10 @@ def collinear(terms: Sequence[str], far: bool) -> ModelError:
 
 
 def empty(terms: Sequence[str]) -> ModelError:
-    """Returns the error of terms that are 0 for every respondent, such as a combination of categories that nobody has."""
+    """Returns the error of terms that are 0 for every respondent, such as a combination of categories without people."""
     named = _named(terms)
     return ModelError(
-        f"the model has no estimate: nobody among the respondents has {named}",
+        f"the model has no estimate: no respondent has {named}",
         ways=[JOIN, _leave_out(terms)],
         statistics=f"formula must have terms that are not 0 in every row, got {', '.join(terms)}: no row has it",
         terms=terms,
@@ -116,7 +116,7 @@ def one_respondent(terms: Sequence[str]) -> ModelError:
 
 
 def alike(terms: Sequence[str]) -> ModelError:
-    """Returns the error of a linear model in which all reports about some terms are equal."""
+    """Returns the error of a linear model with equal reports about some terms."""
     named = _named(terms)
     return ModelError(
         f"the model has no error: all reports that {named} is computed from are equal, which says nothing of how far people differ",
@@ -130,7 +130,7 @@ def alike(terms: Sequence[str]) -> ModelError:
 def few_clusters(name: str, clusters: int) -> ModelError:
     """Returns the error of a cluster variable with a single cluster."""
     return ModelError(
-        f"there must be at least 2 clusters, got {clusters} in {name}: a single one does not show how clusters differ",
+        f"there must be at least 2 clusters, got {clusters} in {name}: a single cluster does not show how clusters differ",
         ways=["name a column with more clusters", "leave the clusters out if people were drawn one by one"],
     )
 

@@ -48,7 +48,7 @@ class Coefficients:
     """The coefficients of a fitted model.
 
     request: the checked request. outcome: the modelled quantity, in words. names: (category of the outcome, term) of each coefficient.
-    params: shape (p,), and their covariance, (p, p). basis: the columns used for fitting. asked: respondents who were asked all
+    params: shape (p,), and their covariance, (p, p). basis: the columns used for fitting. n_asked: respondents who were asked all
     questions. answered: the part of them that answered all, as estimated. likelihood: None of a linear model. left_out: of a linear model
     of people drawn alone, None of others. core: of a linear model, coefficients and covariance in the basis.
     """
@@ -60,7 +60,7 @@ class Coefficients:
     covariance: FloatArray
     layout: ModelLayout
     basis: Basis
-    asked: int
+    n_asked: int
     answered: float
     likelihood: Likelihood | None = None
     left_out: LeftOut | None = None

@@ -29,7 +29,7 @@ from deniable.estimate.regression.variable import PerturbedVariable
 from deniable.mechanism import Channel, Window
 
 MAX_REPORTS = 20_000
-"""Different reports, at all public values together, of which a test of a model as a whole is computed."""
+"""Most different reports, at all public values together, that a test of a whole model takes."""
 _FEW = 5.0  # expected reports of a kind; a fifth may have fewer, none fewer than 1 (W. Cochran, Biometrics 10 (1954))
 
 
@@ -60,7 +60,11 @@ def _statistic(fit: Coefficients, places: list[int]) -> float:
 
 
 def likelihood_ratio(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
-    """Tests the same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
+    """Tests whether all coefficients of these terms are 0 by the likelihood ratio.
+
+    Raises:
+        EstimateError: A term is unknown, or the model is linear or has weights or clusters.
+    """
     result = _plain(fit, "a likelihood-ratio test", "; the Wald test holds")
     places = _places(fit, terms)
     keep = [place for place in range(result.reports.coefficients) if place not in places]
@@ -88,7 +92,7 @@ def goodness(fit: Coefficients) -> HypothesisTest:
     result = _plain(fit, "a test of the whole model", "")
     terms, outcome = result.terms, result.outcome
     variables = [*(terms.layout.predictors[name] for name in terms.predictors), outcome]
-    if any(one.asked is not None for one in variables):
+    if any(one.was_asked is not None for one in variables):
         raise EstimateError("there is a test of the whole model only where everybody was asked all of its questions")
     kinds = len(terms.public)
     each = [_every_report(one) for one in variables]
@@ -106,7 +110,7 @@ def goodness(fit: Coefficients) -> HypothesisTest:
     if df < 1:
         raise EstimateError("the model has as many parameters as there are different reports, so nothing is left to test")
     fitted = likelihood.reported(result.reports, result.maximum.parameters) * people[terms.public_kind]
-    statistic = float((result.reports.count**2 / fitted).sum() - result.reports.count.sum())  # all that did not come are in the sum, too
+    statistic = float((result.reports.count**2 / fitted).sum() - result.reports.count.sum())  # includes the reports that did not come
     return normal.chi_squared(
         f"{fit.request.formula} ({fit.request.model}) fits as well as a chance of its own for every report", statistic, df
     )

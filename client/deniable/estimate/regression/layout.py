@@ -97,7 +97,11 @@ class ModelLayout:
         return np.asarray(_matrix(self.spec, self.factors, frame, kinds), dtype=np.float64).reshape(len(frame), -1)
 
     def require_known(self, frame: pd.DataFrame, kinds: NDArray[np.int64] | None) -> None:
-        """Raises EstimateError where a category is none that a respondent has."""
+        """Refuses a category that no respondent has.
+
+        Raises:
+            EstimateError: A category is unknown.
+        """
         for factor in self.factors:
             _, state = self.spec.encoder_state.get(factor.text, (None, {}))
             levels = state.get("categories")
@@ -148,14 +152,18 @@ class Terms:
 
 
 def terms(
-    right: str, given: str | None, data: pd.DataFrame, perturbed: Mapping[str, PerturbedVariable], outcome_kinds: Sequence[NDArray[Any]]
+    right: str,
+    covariates: str | None,
+    data: pd.DataFrame,
+    perturbed: Mapping[str, PerturbedVariable],
+    outcome_kinds: Sequence[NDArray[Any]],
 ) -> Terms:
-    """Returns the design matrix of the right-hand side. given: see `regress`. outcome_kinds: further codes of respondents, (n,) each.
+    """Returns the design matrix of the right-hand side. covariates: see `regress`. outcome_kinds: further codes of respondents, (n,) each.
 
     Raises EstimateError for an unknown name, a missing value, and collinear terms.
     """
     expressions = formula.expressions(right)
-    others = formula.expressions(given) if given else []
+    others = formula.expressions(covariates) if covariates else []
     formula.refuse_unknown([*expressions, *others], [*perturbed, *map(str, data.columns)])
     used = frozenset().union(*(one.names for one in (*expressions, *others)))
     predictors = {name: variable for name, variable in perturbed.items() if name in used}
@@ -177,10 +185,10 @@ def terms(
     layout, matrix = ModelLayout.of(right, tuple(map(fitted, expressions)), frame, kinds, predictors)
     basis = Basis.of(matrix, layout.names)
     x = matrix.reshape(len(distinct), len(combinations), -1)
-    if given is None:
+    if covariates is None:
         w = orthogonal(np.column_stack([np.ones(len(x)), x[:, 0, (x == x[:, :1]).all(axis=(0, 1))]]))
     else:
-        w = _given(given, tuple(map(fitted, others)), distinct, set(predictors))
+        w = _distribution_terms(covariates, tuple(map(fitted, others)), distinct, set(predictors))
     there = which[rows]
     return Terms(layout, basis, basis.columns(x)[there], w[there], rows, kind.ravel(), combinations, distinct, there)
 
@@ -209,10 +217,10 @@ def _everywhere(layout: ModelLayout, public: pd.DataFrame, combinations: NDArray
     return layout.frame(public.iloc[kinds], np.tile(combinations, (len(public), 1))), kinds
 
 
-def _given(condition: str, factors: tuple[Factor, ...], public: pd.DataFrame, predictors: set[str]) -> FloatArray:
+def _distribution_terms(condition: str, factors: tuple[Factor, ...], public: pd.DataFrame, predictors: set[str]) -> FloatArray:
     """Returns the predictors of the perturbed predictors' distribution, shape (public kinds, q)."""
     if perturbed := sorted(predictors.intersection(*[frozenset().union(*(one.variables for one in factors))])):
-        raise EstimateError(f"given must name public columns only, got {', '.join(perturbed)}")
+        raise EstimateError(f"covariates must name public columns only, got {', '.join(perturbed)}")
     layout, matrix = ModelLayout.of(condition, factors, public, np.arange(len(public)), {})
     Basis.of(matrix, layout.names)  # refuses what is collinear
     return orthogonal(matrix)

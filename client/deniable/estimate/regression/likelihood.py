@@ -108,7 +108,7 @@ class Derivatives(NamedTuple):
 
 
 class Maximum(NamedTuple):
-    """beta and gamma at the maximum, in one vector, after so many steps, of which the last changed nothing above TOLERANCE."""
+    """Maximum of the likelihood: beta and gamma in one vector, and the steps to it, the last with no change above TOLERANCE."""
 
     parameters: FloatArray
     at: Derivatives

@@ -33,7 +33,7 @@ class Request:
     right: str
     table: pd.DataFrame
     perturbed: Mapping[str, PerturbedVariable]
-    given: str | None
+    covariates: str | None
     errors: str
     sampling: SamplingDesign
 
@@ -45,14 +45,14 @@ class Request:
     def terms(self, outcome_kinds: list[NDArray[Any]]) -> layout.Terms:
         """Returns the right-hand side. outcome_kinds: kinds of respondent by their outcome, (n,) each."""
         public = self.table.drop(columns=[self.outcome], errors="ignore")
-        return layout.terms(self.right, self.given, public, self.predictors, outcome_kinds)
+        return layout.terms(self.right, self.covariates, public, self.predictors, outcome_kinds)
 
-    def asked(self, predictors: list[str]) -> int:
+    def count_asked(self, predictors: list[str]) -> int:
         """Returns how many respondents were asked all questions of the model."""
         variables = [self.perturbed[name] for name in (self.outcome, *predictors) if name in self.perturbed]
         everybody = np.ones(len(self.table), dtype=np.bool_)
         for variable in variables:
-            everybody &= True if variable.asked is None else variable.asked
+            everybody &= True if variable.was_asked is None else variable.was_asked
         if not everybody.any():
             raise EstimateError("there must be at least one respondent who was asked all questions of the model")
         return int(everybody.sum())
@@ -65,7 +65,7 @@ def checked(
     options: Mapping[str, Any],
 ) -> Request:
     """Returns the request. options: model, given, errors, weights, clusters. Raises EstimateError."""
-    model, values, weights, clusters = (options[name] for name in ("model", "given", "weights", "clusters"))
+    model, values, weights, clusters = (options[name] for name in ("model", "covariates", "weights", "clusters"))
     if model not in MODELS:
         raise EstimateError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
     errors = _errors(model, options["errors"], weights is not None, clusters is not None)

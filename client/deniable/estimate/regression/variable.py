@@ -31,7 +31,7 @@ class PerturbedVariable:
     scores: k numbers, where the variable is a number (for the mean of an outcome, for a slope of a predictor).
     reference: the category that the others are compared with; by default "no" of yes and no, else the first. on_grid: whether the true
     answers were rounded at random to the categories, as a number's are; it can only be the outcome of a linear model.
-    missing: the category that is no answer, if there is one: a regression is then of those who gave another. asked: shape (n,), who was
+    missing: the category that is no answer, if there is one: a regression is then of those who gave another. was_asked: shape (n,), who was
     asked, where that was drawn; no bit is set of others.
     Raises EstimateError where these do not fit each other, and for a design that reveals nothing (epsilon 0).
     """
@@ -43,7 +43,7 @@ class PerturbedVariable:
     reference: str | None = None
     on_grid: bool = False
     missing: str | None = None
-    asked: NDArray[np.bool_] | None = None
+    was_asked: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         bits, k = np.asarray(self.bits), len(self.categories)
@@ -53,7 +53,7 @@ class PerturbedVariable:
         if len(set(self.categories)) != k or k < 2:
             raise EstimateError("categories must be at least 2 different labels")
         d = self._check_channel(k, len(bits))
-        if wrong := int((bits.sum(axis=1) != (d if self.asked is None else d * self.asked)).sum()):
+        if wrong := int((bits.sum(axis=1) != (d if self.was_asked is None else d * self.was_asked)).sum()):
             raise EstimateError(f"exactly {d} of {wide} bits must be set in every report, which fails in {wrong:,} of {len(bits):,}")
         if self.scores is not None and (len(self.scores) != k or not np.isfinite(self.scores).all()):
             raise EstimateError(f"scores must be {k} numbers, one per category, got {len(self.scores)}")
@@ -91,24 +91,24 @@ class PerturbedVariable:
 
     @property
     def answered(self) -> NDArray[np.intp]:
-        """Their places among the categories."""
+        """The indexes of the answers among the categories."""
         return np.array([place for place, category in enumerate(self.categories) if category != self.missing], dtype=np.intp)
 
     @property
     def answer_scores(self) -> FloatArray | None:
-        """Their scores; None where there are none."""
+        """The scores of the answers, or None."""
         return None if self.scores is None else np.asarray(self.scores, dtype=np.float64)[self.answered]
 
     def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> PerturbedVariable:
         """Returns the same variable of some of the respondents."""
         channel = self.channel
         keep = channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows]
-        return replace(self, bits=self.bits[rows], channel=keep, asked=None if self.asked is None else self.asked[rows])
+        return replace(self, bits=self.bits[rows], channel=keep, was_asked=None if self.was_asked is None else self.was_asked[rows])
 
     def likelihood(self) -> FloatArray:
         """Returns P(report | true category), shape (n, k), with the true categories in the order of `categories`; 1 if not asked."""
         result = self._likelihood()
-        return result if self.asked is None else np.where(self.asked[:, None], result, 1.0)
+        return result if self.was_asked is None else np.where(self.was_asked[:, None], result, 1.0)
 
     def _likelihood(self) -> FloatArray:
         if isinstance(self.channel, Window):
@@ -123,7 +123,7 @@ class PerturbedVariable:
     def pseudo_answers(self) -> FloatArray:
         """Returns u with E[u | true category] = its indicator, shape (n, k): each report inverted by itself; 0 if not asked."""
         result = self._pseudo_answers()
-        return result if self.asked is None else np.where(self.asked[:, None], result, 0.0)
+        return result if self.was_asked is None else np.where(self.was_asked[:, None], result, 0.0)
 
     def _pseudo_answers(self) -> FloatArray:
         if isinstance(self.channel, Window):
@@ -163,7 +163,7 @@ def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, PerturbedVar
 
     bits: the reports' stored bits as `unpack` gives them, shape (n, bits).
 
-    "No answer" to what is not required is missing; in a survey that asks a sample of its questions, each has been asked of some.
+    "No answer" to an optional question is missing; in a survey that asks a sample of its questions, each has been asked of some.
     """
     return {question.id: _of_question(survey, bits, question) for question in survey.items}
 
@@ -172,9 +172,9 @@ def _of_question(survey: Survey, bits: NDArray[np.bool_], question: Question) ->
     everybody = counts.was_asked(survey, bits, [question.id])
     item = None if everybody.all() else everybody
     own = np.zeros((len(bits), question.channel.outputs), dtype=np.bool_)
-    if everybody.any() or not len(bits):  # a sample may leave a question to nobody, and others can be modelled all the same
+    if everybody.any() or not len(bits):  # a sample may ask a question of no one, and others can be modelled all the same
         _, (own[everybody],) = counts.bits_of(survey, bits, [question.id])
     missing = NO_ANSWER if NO_ANSWER in question.categories and not question.required else None
     return PerturbedVariable(
-        own, question.channel, question.categories, on_grid=applicability.on_grid(question), missing=missing, asked=item
+        own, question.channel, question.categories, on_grid=applicability.on_grid(question), missing=missing, was_asked=item
     )

@@ -169,33 +169,33 @@ def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequenc
     return replace(result, warning=warning, origin=table.origin)
 
 
-def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], given: Mapping[str, str | Sequence[str]]) -> Estimate:
-    """Estimates the conditional share P(of | given): among people with the options `given`, the share of people with the options `of`.
+def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], among: Mapping[str, str | Sequence[str]]) -> Estimate:
+    """Estimates the conditional share P(of | among): among people with the options `among`, the share of people with the options `of`.
 
-    Limits: Fieller's, where few reports name a part with the errors that its own limits show; if the share of `given` may be 0 they can
+    Limits: Fieller's, where few reports name a part with the errors that its own limits show; if the share of `among` may be 0 they can
         be the
     whole range, and the warning says so.
 
     Args:
         table: The cross table of the questions.
         of: A question of the table -> an option or several.
-        given: As `of`.
+        among: As `of`.
 
     Raises:
-        EstimateError: A question is a number on a grid, the share of `given` is estimated at 0 or less, or `of` can hold for all or none
-            of the people in `given`.
+        EstimateError: A question is a number on a grid, the share of `among` is estimated at 0 or less, or `of` can hold for all or none
+            of the people in `among`.
     """
-    applicability.require("conditional share", [name for name in table.on_grid if name in {*of, *given}])
+    applicability.require("conditional share", [name for name in table.on_grid if name in {*of, *among}])
     if not of:
         raise EstimateError("of must name options of at least one question, got none")
-    if not given:
+    if not among:
         return table.share(of)
-    under = table.cells(given)
+    under = table.cells(among)
     over = under * table.cells(of)
-    what = f"{in_words(of)} among {in_words(given)}"
+    what = f"{in_words(of)} among {in_words(among)}"
     if not over.any() or not (under - over).any():
         remedy = "name other options" if not over.any() else "name fewer options"
-        raise EstimateError(f"of must select some of the people in given, got {what}, {'none' if not over.any() else 'all'}; {remedy}")
+        raise EstimateError(f"`of` must select some of the people in `among`, got {what}, {'none' if not over.any() else 'all'}; {remedy}")
     if isinstance(table, LinearTable) and table.impossible.any():
         for part in (over, under - over):
             table.require_possible(part, what)

@@ -38,19 +38,32 @@ class Estimated(Protocol):
     """A `Share`, an `Estimate`, or a `Row` with reports."""
 
     @property
-    def n(self) -> int: ...
+    def n(self) -> int:
+        """The number of reports."""
+
     @property
-    def estimate(self) -> float | None: ...
+    def estimate(self) -> float | None:
+        """The estimate, or None."""
+
     @property
-    def std_error(self) -> float | None: ...
+    def std_error(self) -> float | None:
+        """Its standard error, or None."""
+
     @property
-    def low(self) -> float | None: ...
+    def low(self) -> float | None:
+        """The lower limit, or None."""
+
     @property
-    def high(self) -> float | None: ...
+    def high(self) -> float | None:
+        """The upper limit, or None."""
+
     @property
-    def confidence(self) -> float: ...
+    def confidence(self) -> float:
+        """The confidence of the limits."""
+
     @property
-    def target(self) -> str: ...
+    def target(self) -> str:
+        """The people that the limits are about: the population or the respondents."""
 
 
 @dataclass(frozen=True)

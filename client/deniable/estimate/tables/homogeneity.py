@@ -64,7 +64,6 @@ def same_shares(what: str, channel: Channel, groups: Sequence[GroupCounts]) -> H
     and those shares are possible ones, this is Pearson's test of the table of reports. Its p-value is by a parametric bootstrap if
     expected counts are small (see `bootstrap`).
     """
-
     observed = [group.ones for group in groups]
     result = normal.chi_squared(what, float(_distance(observed, groups, channel)), (len(groups) - 1) * (channel.k - 1))
     total, n = np.sum(observed, axis=0), sum(group.n for group in groups)

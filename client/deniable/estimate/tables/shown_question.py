@@ -88,7 +88,7 @@ def among_shown(survey: Survey, question: str, table_of: Callable[[str, str], Cr
 
 
 def _unanswered(table: Crosstab, chosen: dict[str, str | Sequence[str]]) -> Estimate:
-    """Returns the share of all people who were shown the question and did not answer; 0 if it is assumed that there are none."""
+    """Returns the share of all people who were shown the question and did not answer; 0 if the table assumes that all answered."""
     try:
         return table.share(chosen)
     except EstimateError:

@@ -42,7 +42,7 @@ class Change:
     difference: Estimate | None
 
     @property
-    def shown(self) -> bool:
+    def excludes_zero(self) -> bool:
         """Whether the interval of the difference excludes 0."""
         return self.difference is not None and not self.difference.low <= 0 <= self.difference.high
 
@@ -57,7 +57,7 @@ class Change:
             return ""
         before, after = (100 * (row.estimate or 0.0) for row in (self.first, self.second))
         low, high = 100 * self.difference.low, 100 * self.difference.high
-        if not self.shown:
+        if not self.excludes_zero:
             possible = f"{_or_none('a fall of', -low)} to {_or_none('a rise of', high)}"
             return f"{_from_to(before, after)}: no change is shown; from {possible} is possible"
         least, most = sorted((abs(low), abs(high)))

@@ -91,7 +91,7 @@ def test_a_factor_of_ranks_has_no_value_for_new_rows() -> None:
 
 def test_what_the_answers_distribution_depends_on_looks_at_every_respondent_too() -> None:
     log = DATA.assign(above=1.0 * (DATA["age"] > DATA["age"].mean()))
-    here, there = fit("y ~ a", given="I(1.0 * (age > np.mean(age)))"), fit("y ~ a", log, given="above")
+    here, there = fit("y ~ a", covariates="I(1.0 * (age > np.mean(age)))"), fit("y ~ a", log, covariates="above")
     assert here.llf == pytest.approx(there.llf, rel=1e-9)
     assert here.params.to_numpy() == pytest.approx(there.params.to_numpy(), rel=1e-6)
 
@@ -111,7 +111,7 @@ def test_what_the_answers_distribution_depends_on_looks_at_every_respondent_too(
 )
 def test_what_depends_on_the_order_of_rows_or_on_chance_is_refused(door: str, term: str, message: str) -> None:
     with pytest.raises(EstimateError, match=message):
-        fit(f"y ~ a + {term}") if door == "right" else fit("y ~ a", given=term)
+        fit(f"y ~ a + {term}") if door == "right" else fit("y ~ a", covariates=term)
 
 
 @pytest.mark.parametrize(
