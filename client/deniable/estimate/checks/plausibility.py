@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import scipy
 
 NO_REPORTS = "no reports yet"
-BELOW = "below 0% by chance: fewer records name it than if no one had chosen it; the interval has the plausible shares"
-ABOVE = "above 100% by chance: more records name it than if everybody had chosen it; the interval has the plausible shares"
+BELOW = "below 0% by chance: fewer records name it than if no one had chosen it; plausible values are in the interval"
+ABOVE = "above 100% by chance: more records name it than if everybody had chosen it; plausible values are in the interval"
 _PER_BIT, _PER_SURVEY = 0.001, 0.01  # chances of a false alarm
 
 

@@ -13,7 +13,7 @@ def warning(estimate: float, chance: float) -> str:
         return ""
     where = "below 0" if estimate < 0 else "above 100%"
     if chance >= _FALSE_ALARM:
-        return f"{where} by chance: the estimate is unbiased and not cut off; the interval says what is plausible"
+        return f"{where} by chance: the estimate is unbiased and not clipped; plausible values are in the interval"
     return (
         f"{where} by more than chance (in fewer than 1 of {1 / _FALSE_ALARM:,.0f} surveys): "
         "the design may not be the one declared, or people did not follow it"

@@ -39,7 +39,7 @@ def fit(request: Request) -> Coefficients:
         EstimateError: There are too few respondents, the corrected second moments of the predictors are not positive definite with all
             respondents or without one of them, or reports that are all alike leave an error of 0.
     """
-    if request.given is not None:
+    if request.covariates is not None:
         raise EstimateError("covariates must be left out of a linear model, which assumes nothing about the predictors' distribution")
     outcome, v, r = _numbers(request)
     terms = request.terms([v, r])

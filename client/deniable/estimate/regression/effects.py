@@ -44,7 +44,13 @@ _LEAST = 1e-9  # of a chance's error: below it nothing is seen of the chance, an
 
 @dataclass(frozen=True)
 class Effects(Tabular):
-    """Figures of a model. names: the columns that identify them. rows: (these, the figure) each."""
+    """Predictions or marginal effects of a model.
+
+    Attributes:
+        title: The title.
+        names: The columns that identify a figure.
+        rows: The values of these columns, and the figure.
+    """
 
     title: str
     names: tuple[str, ...]
@@ -71,7 +77,10 @@ def _cells(one: Estimate) -> tuple[str, ...]:
 def predictions(fit: Coefficients, rows: pd.DataFrame | Mapping[str, Any], confidence: float) -> Effects:
     """Returns the chance of every answer, or the mean of a linear model, for each row of values of the formula's variables.
 
-    A perturbed predictor's value is one of its answers, or a number if it has scores. Raises EstimateError.
+    A perturbed predictor's value is one of its answers, or a number if it has scores.
+
+    Raises:
+        EstimateError: The rows do not fit the model.
     """
     table = _table(rows)
     x = fit.basis.columns(fit.layout.matrix(_values(fit, table)))

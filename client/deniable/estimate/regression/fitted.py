@@ -24,10 +24,18 @@ if TYPE_CHECKING:
 class Likelihood:
     """A likelihood model's numbers besides its coefficients. Its parameters belong to the terms' basis.
 
-    outcome: the outcome, and its K answers in the family's order. sampling: weights and clusters. complete: how many of the cells, the
-        first
-    ones, are combinations of answers. covariance: of all parameters, gamma among them. carried: from
-    the basis to the coefficients. start: of the coefficients.
+    Attributes:
+        terms: The right-hand side.
+        reports: The kinds of respondents.
+        maximum: The maximum of the likelihood.
+        covariance: The covariance of all parameters, gamma among them.
+        carried: The matrix from the basis to the coefficients.
+        outcome: The outcome.
+        outcomes: Its K answers in the family's order.
+        sampling: Weights and clusters.
+        complete: The number of cells, the first ones, that are combinations of answers.
+        start: The starting coefficients.
+        latent: The estimated joint shares of the perturbed predictors, or None.
     """
 
     terms: Terms
@@ -45,12 +53,21 @@ class Likelihood:
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """The coefficients of a fitted model.
+    """Coefficients of a fitted model.
 
-    request: the checked request. outcome: the modelled quantity, in words. names: (category of the outcome, term) of each coefficient.
-    params: shape (p,), and their covariance, (p, p). basis: the columns used for fitting. n_asked: respondents who were asked all
-    questions. answered: the part of them that answered all, as estimated. likelihood: None of a linear model. left_out: of a linear model
-    of people drawn alone, None of others. core: of a linear model, coefficients and covariance in the basis.
+    Attributes:
+        request: The checked request.
+        outcome: The modelled quantity, in words.
+        names: (category of the outcome, term) of each coefficient.
+        params: The coefficients, shape (p,).
+        covariance: Their covariance, shape (p, p).
+        layout: The right-hand side.
+        basis: The columns used for fitting.
+        n_asked: Respondents who were asked all questions.
+        answered: The estimated part of them who answered all.
+        likelihood: None for a linear model.
+        left_out: For a linear model of people drawn alone; None for others.
+        core: For a linear model, coefficients and covariance in the basis.
     """
 
     request: Request

@@ -114,12 +114,18 @@ class ModelLayout:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The right-hand side for R distinct kinds of respondent and C combinations of answers to the perturbed predictors.
+    """Right-hand side for R distinct kinds of respondents and C combinations of answers to the perturbed predictors.
 
-    layout: how it is computed. basis: the columns used for fitting. x: (R, C, p), the terms in that basis. w: (R, q), what the
-    combinations' distribution depends on. rows: (R,), one respondent of each kind. which: (n,), the kind of each respondent.
-    combinations: (C, predictors), places of answers. public: the different public values, Z rows; public_kind: (R,), which of them each
-    kind has.
+    Attributes:
+        layout: The right-hand side, computable for any values.
+        basis: The columns used for fitting.
+        x: The terms in that basis, shape (R, C, p).
+        w: The covariates of the combinations' distribution, shape (R, q).
+        rows: One respondent of each kind, shape (R,).
+        which: The kind of each respondent, shape (n,).
+        combinations: Indexes of answers, shape (C, predictors).
+        public: The different public values, Z rows.
+        public_kind: The row of `public` that each kind has, shape (R,).
     """
 
     layout: ModelLayout
@@ -160,7 +166,8 @@ def terms(
 ) -> Terms:
     """Returns the design matrix of the right-hand side. covariates: see `regress`. outcome_kinds: further codes of respondents, (n,) each.
 
-    Raises EstimateError for an unknown name, a missing value, and collinear terms.
+    Raises:
+        EstimateError: A name is unknown, a value is missing, or terms are collinear.
     """
     expressions = formula.expressions(right)
     others = formula.expressions(covariates) if covariates else []
@@ -194,7 +201,7 @@ def terms(
 
 
 def labelled(variable: PerturbedVariable, labels: Any) -> Any:
-    """Answers by their labels, as a formula sees a category: the reference is its first level."""
+    """Returns answers by their labels, as a formula sees a category: the reference is its first level."""
     import pandas as pd
 
     return pd.Categorical(labels, categories=[variable.reference, *(one for one in variable.answers if one != variable.reference)])

@@ -45,7 +45,12 @@ _SINGULAR = 1e-11  # smallest eigenvalue of the information, scaled to a diagona
 
 
 class NoMaximumError(EstimateError):
-    """The likelihood has no interior maximum. terms: the coefficients that run to infinity; step: their direction, in the basis."""
+    """The likelihood has no interior maximum.
+
+    Attributes:
+        terms: The coefficients that run to infinity.
+        step: Their direction, in the basis.
+    """
 
     def __init__(self, terms: Sequence[str], step: FloatArray) -> None:
         self.terms, self.step = tuple(terms), step
@@ -54,11 +59,16 @@ class NoMaximumError(EstimateError):
 
 @dataclass(frozen=True)
 class Reports:
-    """R distinct kinds of respondent, C combinations of the perturbed predictors, K outcomes.
+    """Reports of R distinct kinds of respondents, with C combinations of the perturbed predictors and K outcomes.
 
-    count: (R,), respondents of each kind, or the sum of their weights. x: (R, C, p), the terms. w: (R, q), what pi depends on.
-    a: (R, C), P(predictors' reports | c). b: (R, C, K), P(outcome's report | y), or (R, 1, K) where that is one for all c.
-    constraint: ((K - 1) p, coefficients), from beta to B; None where B is beta, outcome by outcome.
+    Attributes:
+        count: Respondents of each kind, or the sum of their weights, shape (R,).
+        x: The terms, shape (R, C, p).
+        w: The covariates of pi, shape (R, q).
+        a: P(predictors' reports | c), shape (R, C).
+        b: P(outcome's report | y), shape (R, C, K), or (R, 1, K) if it is the same for all c.
+        family: The outcome family.
+        constraint: From beta to B, shape ((K - 1) p, coefficients); None if B is beta, outcome by outcome.
     """
 
     count: FloatArray
@@ -193,10 +203,14 @@ def combinations(reports: Reports, parameters: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Point:
-    """Some kinds of respondent at some parameters.
+    """Some kinds of respondents at some parameters.
 
-    eta: (R, C, K - 1). mu: (R, C, K). log_pi, pi: (R, C). total: (R,), the likelihood of
-    a report. latent: (R, C, K), how likely each (c, y) is, given the reports.
+    Attributes:
+        eta: Shape (R, C, K - 1).
+        mu: Shape (R, C, K).
+        log_pi, pi: Shape (R, C).
+        total: The likelihood of a report, shape (R,).
+        latent: The chance of each (c, y), given the reports, shape (R, C, K).
     """
 
     part: Reports

@@ -25,7 +25,19 @@ MODELS = (*FAMILIES, "linear")
 
 @dataclass(frozen=True)
 class Request:
-    """formula: `outcome ~ right`. table: the public columns. sampling: weights and clusters. errors: as in `regress`, never None."""
+    """A checked request for a regression.
+
+    Attributes:
+        formula: `outcome ~ right`.
+        model: As in `regress`.
+        outcome: The outcome's name.
+        right: The right-hand side.
+        table: The public columns.
+        perturbed: The perturbed variables.
+        covariates: As in `regress`.
+        errors: As in `regress`, never None.
+        sampling: Weights and clusters.
+    """
 
     formula: str
     model: str
@@ -43,7 +55,7 @@ class Request:
         return {name: variable for name, variable in self.perturbed.items() if name != self.outcome}
 
     def terms(self, outcome_kinds: list[NDArray[Any]]) -> layout.Terms:
-        """Returns the right-hand side. outcome_kinds: kinds of respondent by their outcome, (n,) each."""
+        """Returns the right-hand side. outcome_kinds: kinds of respondents by their outcome, (n,) each."""
         public = self.table.drop(columns=[self.outcome], errors="ignore")
         return layout.terms(self.right, self.covariates, public, self.predictors, outcome_kinds)
 
@@ -64,7 +76,11 @@ def checked(
     perturbed: Mapping[str, PerturbedVariable],
     options: Mapping[str, Any],
 ) -> Request:
-    """Returns the request. options: model, given, errors, weights, clusters. Raises EstimateError."""
+    """Returns the checked request. options: model, covariates, errors, weights, clusters.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
+    """
     model, values, weights, clusters = (options[name] for name in ("model", "covariates", "weights", "clusters"))
     if model not in MODELS:
         raise EstimateError(f"model must be one of {', '.join(MODELS)}, got {model!r}")

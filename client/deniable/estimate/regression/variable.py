@@ -25,15 +25,20 @@ from deniable.survey.types.base import NO_ANSWER
 class PerturbedVariable:
     """One perturbed variable of n respondents.
 
-    bits: shape (n, k), the reported categories of each respondent, all k of them; the outputs of a `Window`. channel: the `Channel` they
-    went through, or a matrix P[reported, true] of shape (k, k), or (n, k, k) for one per respondent; then exactly one bit is set.
-    categories: k labels.
-    scores: k numbers, where the variable is a number (for the mean of an outcome, for a slope of a predictor).
-    reference: the category that the others are compared with; by default "no" of yes and no, else the first. on_grid: whether the true
-    answers were rounded at random to the categories, as a number's are; it can only be the outcome of a linear model.
-    missing: the category that is no answer, if there is one: a regression is then of those who gave another. was_asked: shape (n,), who was
-    asked, where that was drawn; no bit is set of others.
-    Raises EstimateError where these do not fit each other, and for a design that reveals nothing (epsilon 0).
+    Attributes:
+        bits: The reported categories of each respondent, all k of them, or the outputs of a `Window`; shape (n, k).
+        channel: The `Channel` of the reports, or a matrix P[reported, true] of shape (k, k), or (n, k, k) for one per respondent; then
+            exactly one bit is set.
+        categories: k labels.
+        scores: k numbers, if the variable is a number (for the mean of an outcome, for a slope of a predictor).
+        reference: The category that the others are compared with; by default "no" of yes and no, else the first.
+        on_grid: Whether the true answers were rounded at random to the categories, as a number's are; it can only be the outcome of a
+            linear model.
+        missing: The category that is no answer, if there is one: a regression is then of people who gave another one.
+        was_asked: Whether each respondent was asked, shape (n,), if devices drew the questions; no bit is set for the others.
+
+    Raises:
+        EstimateError: The attributes do not fit each other, or the design reveals nothing (epsilon 0).
     """
 
     bits: NDArray[np.bool_]
@@ -67,9 +72,16 @@ class PerturbedVariable:
 
     @classmethod
     def by_design(cls, reported: Sequence[Any] | NDArray[Any], design: Any, categories: Sequence[str], **options: Any) -> PerturbedVariable:
-        """Returns a variable collected elsewhere, from each respondent's reported category, and a `Design` or a matrix P[reported, true].
+        """Returns a variable collected elsewhere, from each respondent's reported category.
 
-        options: `scores` and `reference`. Raises EstimateError for a report that is no category; the report itself is not quoted.
+        Args:
+            reported: The reported categories.
+            design: A `Design`, or a matrix P[reported, true].
+            categories: The labels.
+            options: `scores` and `reference`.
+
+        Raises:
+            EstimateError: A report is no category; it is not quoted.
         """
         labels = [str(category) for category in categories]
         place = {label: i for i, label in enumerate(labels)}
@@ -161,9 +173,8 @@ class PerturbedVariable:
 def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, PerturbedVariable]:
     """Returns every question of a survey as a perturbed variable, by its id.
 
-    bits: the reports' stored bits as `unpack` gives them, shape (n, bits).
-
-    "No answer" to an optional question is missing; in a survey that asks a sample of its questions, each has been asked of some.
+    bits: the reports' stored bits as `unpack` returns them, shape (n, bits). "No answer" to an optional question is missing. If devices
+    draw the questions, each is asked of some respondents.
     """
     return {question.id: _of_question(survey, bits, question) for question in survey.items}
 

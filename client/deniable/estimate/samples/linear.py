@@ -31,7 +31,7 @@ NO_VARIANCE = 1e-24  # of a sum of shares that is known
 
 @dataclass(frozen=True)
 class Linear:
-    """Shares in one order, shape (m,); their covariance, and the covariance by the coins alone, shape (m, m).
+    """Linearised shares in one order, shape (m,), with their covariance and the covariance by the coins alone, shape (m, m).
 
     Attributes:
         n: Reports.

@@ -22,7 +22,13 @@ _CLOSE = 1e-13  # of the largest change of a factor in a round
 
 @dataclass(frozen=True)
 class Margin:
-    """One known margin. classes: the class of each cell, shape (cells,). shares: of the classes, adding to 1. names: of the classes."""
+    """One known margin.
+
+    Attributes:
+        classes: The class of each cell, shape (cells,).
+        shares: The shares of the classes, adding to 1.
+        names: The names of the classes.
+    """
 
     name: str
     classes: NDArray[np.intp]

@@ -29,10 +29,11 @@ from deniable.survey.types.base import NO_ANSWER
 
 @dataclass(frozen=True)
 class AnsweredTable(Crosstab):
-    """The joint shares of some questions among people who answered all of them; n counts all reports.
+    """Joint shares of some questions among people who answered all of them; n counts all reports.
 
-    whole: the table of everybody. places: 1 where a cell of the whole table, in row-major order, is part of a cell of this one, shape
-    (cells, cells of the whole).
+    Attributes:
+        whole: The table of everybody.
+        places: 1 where a cell of the whole table, in row-major order, is part of a cell of this one, shape (cells, cells of the whole).
     """
 
     whole: Crosstab
@@ -113,10 +114,10 @@ def _table(whole: Crosstab, questions: tuple[str, ...], options: tuple[tuple[str
 
 
 def independence(table: AnsweredTable, what: str) -> HypothesisTest:
-    """Tests whether the answers to a table's two questions are independent among those who answered both; (r - 1)(c - 1) df.
+    """Tests whether the answers to a table's two questions are independent among people who answered both; (r - 1)(c - 1) df.
 
-    Where fewer than 5 reports are expected to name a pair of options, the p-value is by a parametric bootstrap (see `resampled`), and of a
-    sample a warning says that it may be wrong.
+    If fewer than 5 reports are expected to name a pair of options, the p-value is by a parametric bootstrap (see `bootstrap`); for a sample
+    a warning says that it may be wrong.
     """
     whole, m = table.whole, (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1)
     slopes, null = _under_independence(table)

@@ -29,12 +29,14 @@ _IMPOSSIBLE = "by more than chance above 1, which cannot be: too few reports, or
 def independence(table: Crosstab) -> HypothesisTest:
     """Tests whether the two questions' true answers are independent; (r - 1)(c - 1) degrees of freedom.
 
-    A Wald test of shares less products of margins, whose covariance is taken under independence, where it is the product
-    of the questions' own covariances. For yes/no it is Pearson's test of the perturbed table. Where fewer than 5 reports are expected to
-    name a pair of options, the p-value is by a parametric bootstrap (see `resampled`). Of a sample, see
-    `sampled.independence`; where no report names some pair, a warning says that the p-value may be wrong. Of questions that need not be
-    answered it is among those who answered both (see `answered_table`); of a number on a grid "no answer" is one of the options.
-    Raises EstimateError.
+    It is a Wald test of shares less products of margins, whose covariance under independence is the product of the questions' own
+    covariances. For yes/no it is Pearson's test of the perturbed table. If fewer than 5 reports are expected to name a pair of options, the
+    p-value is by a parametric bootstrap (see `bootstrap`). For a sample see `sampled.independence`; if no report names some pair, a warning
+    says that its p-value may be wrong. Optional questions are tested among people who answered both (see `answered_table`); for a number on
+    a grid "no answer" is one of the options.
+
+    Raises:
+        EstimateError: The table has no two questions, or a margin is not clearly above 0.
     """
     applicability.require("test of independence", table.on_grid)
     two_dimensional(table)
@@ -143,7 +145,7 @@ def cramers_v(table: Crosstab) -> Estimate:
 def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequence[str] | None = None) -> Estimate:
     """Estimates an odds ratio: the odds of the first column against the second in the first row, over the same odds in the second row.
 
-    Limits: Fieller's for the ratio of the two products; if the denominator may be 0 nothing bounds it from above, and the warning says so.
+    Limits are Fieller's for the ratio of the two products; if the denominator may be 0 nothing bounds it from above, and a warning says so.
 
     Args:
         table: The cross table of two questions.
@@ -172,9 +174,8 @@ def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequenc
 def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], among: Mapping[str, str | Sequence[str]]) -> Estimate:
     """Estimates the conditional share P(of | among): among people with the options `among`, the share of people with the options `of`.
 
-    Limits: Fieller's, where few reports name a part with the errors that its own limits show; if the share of `among` may be 0 they can
-        be the
-    whole range, and the warning says so.
+    Limits are Fieller's, with the errors of a part's own limits if few reports name it. If the share of `among` may be 0 they can be the
+    whole range, and a warning says so.
 
     Args:
         table: The cross table of the questions.
@@ -211,7 +212,7 @@ def _require_all_possible(figure: str, table: LinearTable) -> None:
 
 
 def _valid(table: Crosstab) -> Crosstab:
-    """Returns the table among those who answered both questions, where one need not be answered; else the same one."""
+    """Returns the table among people who answered both questions, if one is optional; else the same table."""
     by_design = isinstance(table, LinearTable) and bool(table.impossible.any())
     return among_answered(table) if table.optional and not table.on_grid and not by_design else table
 
@@ -247,7 +248,7 @@ def _positive_margins(table: Crosstab, what: str) -> tuple[FloatArray, FloatArra
 
 
 def _unseen(table: Crosstab) -> bool:
-    """Returns whether no report names some pair of options: the test's distribution is then off by more than a few reports."""
+    """Returns whether no report names some pair of options: the distribution of the test is then far off."""
     return int(table.together.min()) < 1
 
 

@@ -1,11 +1,11 @@
-"""Pearson's correlation of scores, freed of the noise.
+"""Pearson's correlation of scores, without the noise of the coins.
 
     r = (E[xy] - E[x] E[y]) / sqrt((E[x^2] - E[x]^2) (E[y^2] - E[y]^2))
 
-Every moment is a mean of pseudo-answers, which is unbiased for the true answers': E[x^2] is the sum of squared scores times shares. The
-variances of the reports themselves would include the coins' variance too, and make r too small. Error: delta method. It takes a question
+Every moment is a mean of pseudo-answers, which is unbiased for the true answers: E[x^2] is the sum of squared scores times shares. The
+variances of the reports would include the coins' variance, and make r too small. The error is by the delta method. It takes a question
 with scores and another one, or a public number. A number that is rounded at random has no correlation: E[x^2] would be of the levels,
-larger by the variance of rounding, which depends on where between two levels the numbers are, and reports do not have this.
+larger by the variance of rounding, which depends on the numbers' places between two levels, and reports do not have these.
 """
 
 from __future__ import annotations
@@ -73,8 +73,10 @@ def correlation_with(
 ) -> Estimate:
     """Estimates the correlation of a question's scores and a public number of every respondent, in a population.
 
-    bits: unpacked reports, shape (n, record_bits), as `unpack` returns them. numbers: shape (n,), in the order of the reports. Raises
-    EstimateError, as `correlation` does.
+    bits: unpacked reports, shape (n, record_bits), as `unpack` returns them. numbers: shape (n,), in the order of the reports.
+
+    Raises:
+        EstimateError: As `correlation`.
     """
     applicability.require_of("correlation", survey, (question,))
     (item,), (reported,) = counts.bits_of(survey, bits, [question])

@@ -1,6 +1,6 @@
 """Contingency table (cross table): the joint shares of two or more questions, each perturbed by itself.
 
-The products of pseudo-answers are unbiased for a cell's share. docs/reference/joint.md has the formulas and what they measured.
+The products of pseudo-answers are unbiased for a cell's share. docs/reference/joint.md has the formulas and measurements.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Crosstab(Tabular):
         return self.share_of(self.cells(chosen), in_words(chosen))
 
     def share_of(self, inside: FloatArray, what: str) -> normal.Estimate:
-        """Returns the share of the cells where `inside` is 1, not 0 (see `cells`)."""
+        """Returns the share of the cells with `inside` 1, not 0 (see `cells`)."""
         value, variance = float((inside * self.shares).sum()), self.variance_of(inside)
         result = normal.limited(what, self.n, value, variance, self.interval, (0.0, 1.0))
         low, high = result.low, result.high
@@ -150,7 +150,7 @@ class Crosstab(Tabular):
         return self.n
 
     def few_name(self, inside: FloatArray) -> bool:
-        """Returns whether so few reports name these cells, or all but so few, that a normal error does not fit their share."""
+        """Returns whether so few reports name these cells, or do not, that a normal error does not fit their share."""
         count = min(int(inside.ravel() @ self.together.ravel()), self.n)
         return min(count, self.n - count) < ENOUGH
 
@@ -205,7 +205,9 @@ class Crosstab(Tabular):
 class LinearTable(Crosstab):
     """A cross table of linear estimates: of a sample, or without the noise of impossible pairs.
 
-    linear: the cells' shares in one line, with their covariance. impossible: which cells cannot be, same shape as shares.
+    Attributes:
+        linear: The cells' shares in one line, with their covariance.
+        impossible: Whether each cell is impossible, same shape as shares.
     """
 
     linear: Linear
@@ -215,7 +217,7 @@ class LinearTable(Crosstab):
         return self.linear.covariance if sampling else self.linear.coins
 
     def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
-        """Returns the effective sample size: how many people drawn alone would give the same error."""
+        """Returns the effective sample size: the number of people drawn alone with the same error."""
         return int(effective_sample_size.size(value, variance, self.linear.effective, moments, self.interval))
 
     def share_of(self, inside: FloatArray, what: str) -> normal.Estimate:
@@ -293,7 +295,10 @@ def joint(
     """Estimates the joint shares of two or more questions from whole reports, since a tally has pairs only.
 
     bits: unpacked reports, shape (n, record_bits), as `unpack` returns them. questions: ids. The error grows by a factor of about
-    1 / (theta - phi) with each further question. Raises EstimateError, as `crosstab` does.
+    1 / (theta - phi) with each further question.
+
+    Raises:
+        EstimateError: As `crosstab`.
     """
     interval = Interval(confidence, target=target)
     if len(set(questions)) != len(questions) or len(questions) < 2:

@@ -28,9 +28,9 @@ from deniable.wire.tally import Tally
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """The difference of a group from the group `reference`, in the share of an option or, if `option` is empty, in the mean.
+    """Difference of a group from the group `reference`, in the share of an option or, if `option` is empty, in the mean.
 
-    difference: None if one of the two has no estimate.
+    `difference` is None if one of the two has no estimate.
     """
 
     group: str
@@ -46,12 +46,16 @@ class GroupDifference:
 
 @dataclass(frozen=True)
 class GroupDifferences(Tabular):
-    """A question among several groups, each less the reference; or, where `reference` is empty, each less every one before it.
+    """Comparison of several groups in a question: each less the reference, or less every one before it if `reference` is empty.
 
     The limits of all differences of the question hold together with probability `confidence` (Bonferroni's correction: each alone has an
-    error probability `comparisons` times smaller). rows: pair by pair, each with its mean first where it has one, then the options that
-    are counted: of two options one, of a multiple choice who chose each. test: whether all groups have the same shares; None of what has
-    no shares of its own, a multiple choice and a number without levels, and where fewer than two groups have reports.
+    error probability `comparisons` times smaller).
+
+    Attributes:
+        rows: The differences pair by pair: the mean first, if there is one, then the options; one of two options, and each item of a
+            multiple choice.
+        test: The test of whether all groups have the same shares; None for a multiple choice, for a number without levels, and for fewer
+            than two groups with reports.
     """
 
     question: str

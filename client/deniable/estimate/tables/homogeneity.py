@@ -42,7 +42,10 @@ def homogeneity(
 ) -> HypothesisTest:
     """Tests whether G groups of other people each have the same shares of a question; (G - 1)(k - 1) degrees of freedom.
 
-    tallies: by the group's name; groups without reports are left out. Raises EstimateError, also where fewer than two groups have any.
+    tallies: by the group's name; groups without reports are left out.
+
+    Raises:
+        EstimateError: An argument breaks its rule, or fewer than two groups have reports.
     """
     interval = Interval(confidence, target=target)
     item, _ = counts.find(survey, question)

@@ -37,11 +37,14 @@ _EVEN = "as if people were spread evenly in each bin"
 
 @dataclass(frozen=True)
 class Quantile(Tabular):
-    """A quantile of an ordered question: the first option at or below which a share q of the people are. It prints as a sentence.
+    """Quantile of an ordered question: the first option at or below which a share q of the people are. It prints as a sentence.
 
-    option: by the adjusted shares. low, high: the confidence limits, options too. confidence: of both limits together, or more.
-    value, value_low, value_high: of a number with named bins, as a number: as if the people in a bin were spread evenly over it, which is
-    an assumption; the options hold without it. None of others, and where all but few reports name one bin: limits would be too near.
+    Attributes:
+        option: The option, by the adjusted shares.
+        low, high: The confidence limits, options too.
+        confidence: The least confidence of both limits together.
+        value, value_low, value_high: The same as numbers, for a number with named bins, under the assumption that the people in a bin are
+            spread evenly over it; None for other questions, and if all but few reports name one bin, since limits would be too near.
     """
 
     question: str
@@ -95,10 +98,13 @@ def mean(
 ) -> Estimate:
     """Estimates the mean of a question's scores, one number for each category in order.
 
-    None (or nan) in place of a score leaves a category out ("no answer"): the mean is then among the others, a ratio with Fieller's
-    limits, which may be the whole range if their share is not clearly above 0. Limits lie between the least and the largest score.
-    The scores of a number's levels are evenly spaced: answers between them were rounded at random, which keeps no other mean right.
-    Raises EstimateError.
+    None (or nan) as a score leaves a category out ("no answer"): the mean is then among the others, a ratio with Fieller's limits, which
+    may be the whole range if their share is not clearly above 0. Limits lie between the least and the largest score. The scores of a
+    number's
+    levels must be evenly spaced: answers between them were rounded at random, which keeps no other mean right.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     interval = Interval(confidence, target=target)
     item, n, ones = counts.counts(survey, tally, question)
@@ -167,7 +173,10 @@ def quantile(
     """Estimates the q-quantile of a question with ordered options, by default the median. 0 < q < 1.
 
     leave_out: options without a place in the order ("no answer"). Limits: R. Woodruff, J. Am. Stat. Assoc. 47 (1952), by inverting the
-    one-sided limits of each cumulative share at (1 - confidence) / 2. Raises EstimateError, also for a number on a grid.
+    one-sided limits of each cumulative share at (1 - confidence) / 2.
+
+    Raises:
+        EstimateError: An argument breaks its rule, or the question is a number on a grid.
     """
     interval = Interval(confidence, target=target)
     item, n, ones = counts.counts(survey, tally, question)

@@ -13,10 +13,12 @@ from deniable.estimate.tables.crosstab import Crosstab
 
 
 def share_among(table: Crosstab, over: FloatArray, under: FloatArray, what: str) -> Estimate:
-    """Returns the share of the cells `over` among the cells `under`, which hold them; both 1 or 0, of the table's shape.
+    """Returns the share of the cells `over` among the cells `under`, which include them; both 1 or 0, of the table's shape.
 
-    Limits: Fieller's, where few reports name a part with the errors that its own limits show. Raises EstimateError where the share of the
-    cells `under` is estimated at 0 or less.
+    Limits are Fieller's, with the errors of a part's own limits if few reports name it.
+
+    Raises:
+        EstimateError: The share of the cells `under` is estimated at 0 or less.
     """
     parts = float((over * table.shares).sum()), float((under * table.shares).sum())
     covariance = table.covariance_of(over, under)

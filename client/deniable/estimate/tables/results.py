@@ -74,11 +74,17 @@ class Row:
 
 @dataclass(frozen=True)
 class MeanRow:
-    """The mean of one question's scores, among those who answered it; in the unit of the scores.
+    """Mean of one question's scores among people who answered it, in the unit of the scores.
 
-    n: reports. mean, std_error, low, high: as in `mean`; None where there are no reports, too few answers to tell, or no mean for the
-    target. epsilon: the question's exact privacy loss. scale_low, scale_high: the least and the largest score that can be answered.
-    warning: plain words, or empty. origin: as in `Row`.
+    Attributes:
+        question: The id of the question.
+        n: Reports.
+        mean, std_error, low, high: As in `mean`; None without reports, with too few answers, and without a mean for the target.
+        scale_low, scale_high: The least and the largest score that can be answered.
+        epsilon: The question's exact privacy loss.
+        confidence, target: Of low and high.
+        warning: Plain words, or empty.
+        origin: As in `Row`.
     """
 
     question: str

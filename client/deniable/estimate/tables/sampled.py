@@ -92,7 +92,8 @@ def independence(table: LinearTable, what: str) -> HypothesisTest:
 def between_options(reports: SampledReports, question: str, one: str, other: str, interval: Interval) -> Estimate:
     """Returns the share of option `one` of a question less the share of option `other`; as `differences.between_options`.
 
-    Raises EstimateError.
+    Raises:
+        EstimateError: An option is unknown, or both are the same.
     """
     item, n, ones = counts.counts(reports.survey, reports.tally, question)
     applicability.require_shares("difference of two options", item)
@@ -121,9 +122,10 @@ def mean(reports: SampledReports, question: str, scores: Sequence[float | None] 
 
 
 def line_of_mean(reports: SampledReports, question: str, scores: Sequence[float | None] | FloatArray) -> Linear:
-    """Returns the mean of a question's scores as a single figure, shape (1,): linearised, where some answers have no score.
+    """Returns the mean of a question's scores as a single figure, shape (1,): linearised, if some answers have no score.
 
-    Raises EstimateError where too few are estimated to have answered.
+    Raises:
+        EstimateError: Too few are estimated to have answered.
     """
     values, counted, shares = _scored(reports, question, scores)
     if counted.all():
@@ -173,7 +175,10 @@ def same_shares(what: str, reports: Sequence[SampledReports], question: Question
     """Tests whether two samples of other people have the same shares of a question: Wald's test, by an F distribution if clusters are few.
 
     F = (df - m + 1) / (df m) W with m and df - m + 1 degrees of freedom, df the smaller one of the two samples (E. Korn and B. Graubard,
-    Am. Stat. 44 (1990)). Raises EstimateError if there are too few clusters for this many options.
+    Am. Stat. 44 (1990)).
+
+    Raises:
+        EstimateError: There are too few clusters for this many options.
     """
     result = [one.linear(question.id) for one in reports]
     m, df, wider = question.k - 1, min(one.design.df for one in reports), max(one.design.wider for one in reports)

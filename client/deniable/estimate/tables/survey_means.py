@@ -38,7 +38,7 @@ def mean_rows(
 ) -> tuple[MeanRow, ...]:
     """Returns the mean of every scale and number, in order, among people who answered; without a mean, a row with the reason.
 
-    items: some of the survey's, for these alone. reports: the sample that the tally's reports are, if known.
+    items: the items to compute, by default all. reports: the reports with their sampling design, if there is one.
     """
     interval = Interval(confidence, target=target)
     scored = [(item, scores) for item in (survey.items if items is None else items) if (scores := scores_of(item)) is not None]

@@ -30,9 +30,9 @@ _TINY = 1e-9
 
 @dataclass(frozen=True)
 class Change:
-    """One option's share in both waves, or one question's mean; `option` is empty for a mean.
+    """Change of one option's share, or of one question's mean if `option` is empty, between two waves.
 
-    difference: the second less the first, None where one of them has no estimate.
+    `difference` is the second wave less the first, None if one of them has no estimate.
     """
 
     question: str
@@ -48,10 +48,10 @@ class Change:
 
     @property
     def words(self) -> str:
-        """`from 23 to 18 of 100: a fall of 5, between 1 and 9`, limits rounded outwards; of a mean, and without a difference, empty.
+        """The change in words: `from 23 to 18 of 100: a fall of 5, between 1 and 9`, limits rounded outwards; empty for a mean.
 
-        Limits have as many decimals as it takes for the one beside 0 not to read as 0: where a change is shown, none is not possible.
-        Where the rounded shares differ by another number than the rounded difference, that number is left out.
+        A limit beside 0 has as many decimals as it takes not to read as 0, since "no change" is then outside the interval. If the rounded
+        shares differ by another number than the rounded difference, that number is left out.
         """
         if self.difference is None or not isinstance(self.first, Row) or not isinstance(self.second, Row):
             return ""
@@ -70,11 +70,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Waves(Tabular):
-    """Two waves of a survey, the same questions asked of independent samples, and the changes from the first to the second.
+    """Comparison of two waves of a survey: the same questions, asked of independent samples.
 
-    first, second: their results. changes: of the shared questions, in the first one's order, each with its mean first where it has one, and
-    then its options. left_out: (question, why) of questions that only one of them has, or that differ. paired: how many clusters were
-    asked in both waves; the differences are then those within each cluster.
+    Attributes:
+        first, second: The results of the waves.
+        changes: The changes of the shared questions, in the first one's order, each with its mean first, if it has one, and then its
+            options.
+        left_out: (question, reason) of questions that only one of them has, or that differ.
+        paired: The number of clusters in both waves; the differences are then within each cluster.
     """
 
     first: Results

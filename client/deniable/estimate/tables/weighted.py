@@ -35,8 +35,10 @@ _SKEWED = 0.2  # skewness of a mean's error from which on limits of a normal err
 class Weighted(Tabular):
     """One question's weighted shares.
 
-    options, shares: one estimate for each option. effective_n: how many unweighted reports would say as much about a share if
-    weights and answers were unrelated (L. Kish, "Survey Sampling" (1965), section 11.7): (sum w)^2 / sum w^2.
+    Attributes:
+        options, shares: One estimate for each option.
+        effective_n: The number of unweighted reports with the same information about a share, were weights and answers unrelated (L. Kish,
+            "Survey Sampling" (1965), section 11.7): (sum w)^2 / sum w^2.
     """
 
     question: str

@@ -245,9 +245,9 @@ def test_phi_is_for_two_options_each() -> None:
 @pytest.mark.parametrize(
     ("of", "given", "message"),
     [
-        ({"a": "yes"}, {"a": "no"}, "of must select some of the people in given, got a = yes among a = no, none; name other options"),
-        ({"a": "yes"}, {"a": "yes"}, "of must select some of the people in given, got a = yes among a = yes, all; name fewer options"),
-        ({"a": ["yes", "no"]}, {"b": "yes"}, "of must select some of the people in given, got a = yes or no among b = yes, all"),
+        ({"a": "yes"}, {"a": "no"}, "`of` must select some of the people in `among`, got a = yes among a = no, none; name other options"),
+        ({"a": "yes"}, {"a": "yes"}, "`of` must select some of the people in `among`, got a = yes among a = yes, all; name fewer options"),
+        ({"a": ["yes", "no"]}, {"b": "yes"}, "`of` must select some of the people in `among`, got a = yes or no among b = yes, all"),
         ({}, {"a": "yes"}, "of must name options of at least one question, got none"),
         ({"a": []}, {"b": "yes"}, r"the options of question a must be one or several, as text, got \[\]"),
         ({"a": "yes"}, {"b": []}, r"the options of question b must be one or several, as text, got \[\]"),
