@@ -126,9 +126,9 @@ def require_confidence(alpha: float | None, confidence: float | None, own: float
     Raises:
         EstimateError: Another confidence is requested.
     """
-    item = confidence_of(alpha, confidence, own)
-    if not math.isclose(item, own, rel_tol=0, abs_tol=1e-9):
-        raise EstimateError(f"confidence must be {own:g}, which these limits have, got {item:g}; {instead}")
+    requested = confidence_of(alpha, confidence, own)
+    if not math.isclose(requested, own, rel_tol=0, abs_tol=1e-9):
+        raise EstimateError(f"confidence must be {own:g}, which these limits have, got {requested:g}; {instead}")
 
 
 def _confidence(value: Any) -> float:

@@ -80,8 +80,8 @@ def require(figure: str, numbers: Collection[str]) -> None:
 
 def require_of(figure: str, survey: Survey, names: Iterable[str]) -> None:
     """Requires a figure that holds for these items of a survey, as `require` does."""
-    target = set(names)
-    require(figure, [item.id for item in survey.items if item.id in target and on_grid(item)])
+    ids = set(names)
+    require(figure, [item.id for item in survey.items if item.id in ids and on_grid(item)])
 
 
 def require_linear(question: Question, scores: FloatArray) -> None:

@@ -68,13 +68,13 @@ def fit(request: Request) -> Coefficients:
     )
 
 
-def _refuse_few(item: int, terms: int, perturbed: bool) -> None:
-    if item < terms + FEWEST:
-        rule = f"a linear model must have at least {FEWEST} respondents more than terms, got {item} and {terms}"
-        raise failures.too_few(item, terms + FEWEST, terms, rule)
-    if perturbed and item < terms * FEWEST_PERTURBED:
+def _refuse_few(n_asked: int, terms: int, perturbed: bool) -> None:
+    if n_asked < terms + FEWEST:
+        rule = f"a linear model must have at least {FEWEST} respondents more than terms, got {n_asked} and {terms}"
+        raise failures.too_few(n_asked, terms + FEWEST, terms, rule)
+    if perturbed and n_asked < terms * FEWEST_PERTURBED:
         rule = f"a linear model with perturbed predictors must have at least {FEWEST_PERTURBED} respondents for each of its {terms} terms"
-        raise failures.too_few(item, terms * FEWEST_PERTURBED, terms, f"{rule}, got {item}")
+        raise failures.too_few(n_asked, terms * FEWEST_PERTURBED, terms, f"{rule}, got {n_asked}")
 
 
 def _solve(
@@ -111,15 +111,15 @@ def _numbers(request: Request) -> tuple[str, FloatArray, FloatArray]:
             raise EstimateError(f"the outcome {name} of a linear model must be finite numbers in every row")
         return name, values, np.ones(len(values))
     variable = request.perturbed[name]
-    message = variable.pseudo_answers()[:, variable.answered]
+    u = variable.pseudo_answers()[:, variable.answered]
     everybody = variable.missing is None and variable.was_asked is None
-    answered = np.ones(variable.n) if everybody else message.sum(axis=1)
+    answered = np.ones(variable.n) if everybody else u.sum(axis=1)
     if (scores := variable.answer_scores) is not None:
-        return f"{name}'s scores", message @ scores, answered
+        return f"{name}'s scores", u @ scores, answered
     if len(variable.answers) != 2:
         raise EstimateError(f"the outcome {name} of a linear model must have scores, a number for each of its categories")
     scores = np.array([category != variable.reference for category in variable.answers], dtype=np.float64)
-    return f"{name} (1 for {variable.answers[int(scores.argmax())]}, else 0)", message @ scores, answered
+    return f"{name} (1 for {variable.answers[int(scores.argmax())]}, else 0)", u @ scores, answered
 
 
 def _refuse_certain(covariance: FloatArray, beta: FloatArray, a: FloatArray, terms: Terms) -> None:

@@ -94,12 +94,12 @@ def predictions(fit: Coefficients, rows: pd.DataFrame | Mapping[str, Any], confi
         return Effects(f"{fit.request.formula}: {fit.outcome}", names, tuple(zip(labels, figures, strict=True)))
     chances, gradients = _chances(result, x)
     b = result.reports.coefficients
-    message = [
+    predicted = [
         ((*label, answer), _chance(fit, chances[i], gradients[i], y, result.covariance[:b, :b], confidence))
         for i, label in enumerate(labels)
         for y, answer in enumerate(result.outcomes)
     ]
-    return Effects(f"{fit.request.formula} ({fit.request.model}): chances", (*names, "answer"), tuple(message))
+    return Effects(f"{fit.request.formula} ({fit.request.model}): chances", (*names, "answer"), tuple(predicted))
 
 
 def _table(rows: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:

@@ -157,8 +157,8 @@ def _places(fit: Coefficients, terms: Sequence[str]) -> list[int]:
         raise EstimateError("at least one term must be named")
     if unknown := [name for name in terms if name not in parts and name not in columns]:
         raise EstimateError(f"the term must be one of {', '.join(dict.fromkeys([*parts, *columns]))}, got {unknown[0]!r}")
-    target = {column for name in terms for column in parts.get(name, [name])}
-    if not (places := [place for place, (_, name) in enumerate(fit.names) if name in target]):
+    chosen = {column for name in terms for column in parts.get(name, [name])}
+    if not (places := [place for place, (_, name) in enumerate(fit.names) if name in chosen]):
         raise EstimateError("an ordinal model has no intercept to be tested")
     return places
 

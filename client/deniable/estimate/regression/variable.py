@@ -114,8 +114,8 @@ class PerturbedVariable:
     def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> PerturbedVariable:
         """Returns the same variable of some of the respondents."""
         channel = self.channel
-        keep = channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows]
-        return replace(self, bits=self.bits[rows], channel=keep, was_asked=None if self.was_asked is None else self.was_asked[rows])
+        chosen = channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows]
+        return replace(self, bits=self.bits[rows], channel=chosen, was_asked=None if self.was_asked is None else self.was_asked[rows])
 
     def likelihood(self) -> FloatArray:
         """Returns P(report | true category), shape (n, k), with the true categories in the order of `categories`; 1 if not asked."""
@@ -150,10 +150,10 @@ class PerturbedVariable:
 
     def patterns(self) -> NDArray[Any]:
         """Returns one opaque value per respondent, shape (n,), equal where likelihood and pseudo-answer are equal."""
-        selected = np.packbits(self.bits, axis=1)
+        packed = np.packbits(self.bits, axis=1)
         if not isinstance(self.channel, Channel) and self.channel.ndim == 3:
-            selected = np.ascontiguousarray(np.hstack([self.likelihood(), self.pseudo_answers()])).view(np.uint8)
-        return np.ascontiguousarray(selected).view(f"V{selected.shape[1]}").ravel()
+            packed = np.ascontiguousarray(np.hstack([self.likelihood(), self.pseudo_answers()])).view(np.uint8)
+        return np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
 
     def _check_channel(self, k: int, n: int) -> int:
         """Returns how many bits are set in a report."""
@@ -180,12 +180,16 @@ def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, PerturbedVar
 
 
 def _of_question(survey: Survey, bits: NDArray[np.bool_], question: Question) -> PerturbedVariable:
-    everybody = counts.was_asked(survey, bits, [question.id])
-    item = None if everybody.all() else everybody
-    own = np.zeros((len(bits), question.channel.outputs), dtype=np.bool_)
-    if everybody.any() or not len(bits):  # a sample may ask a question of no one, and others can be modelled all the same
-        _, (own[everybody],) = counts.bits_of(survey, bits, [question.id])
+    was_asked = counts.was_asked(survey, bits, [question.id])
+    outputs = np.zeros((len(bits), question.channel.outputs), dtype=np.bool_)
+    if was_asked.any() or not len(bits):  # a sample may ask a question of no one, and others can be modelled all the same
+        _, (outputs[was_asked],) = counts.bits_of(survey, bits, [question.id])
     missing = NO_ANSWER if NO_ANSWER in question.categories and not question.required else None
     return PerturbedVariable(
-        own, question.channel, question.categories, on_grid=applicability.on_grid(question), missing=missing, was_asked=item
+        outputs,
+        question.channel,
+        question.categories,
+        on_grid=applicability.on_grid(question),
+        missing=missing,
+        was_asked=None if was_asked.all() else was_asked,
     )

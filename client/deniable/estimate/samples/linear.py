@@ -101,14 +101,14 @@ def linear(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str],
     side = outputs.shape[-1]
     parts = table.sums.reshape(len(table.n), -1, side)
     masses = design.weights[:, None] * (parts.sum(axis=1) if side > 1 else table.n[:, None])  # by group, and answer to what is known
-    target = design.weights[:, None, None] * np.einsum("mrb,grb->gbm", outputs, parts)
-    item = np.repeat(table.n > 0, side)
-    margins = [margin.among(item) for margin in design.margins()]
-    factors, fit = np.zeros(item.size), np.zeros((item.size, len(outputs)))
-    factors[item] = raking.factors(masses.ravel()[item], margins)
-    fit[item] = raking.explained(masses.ravel()[item], target.reshape(item.size, -1)[item], margins)
+    weighted_sums = design.weights[:, None, None] * np.einsum("mrb,grb->gbm", outputs, parts)
+    has_reports = np.repeat(table.n > 0, side)
+    margins = [margin.among(has_reports) for margin in design.margins()]
+    factors, fit = np.zeros(has_reports.size), np.zeros((has_reports.size, len(outputs)))
+    factors[has_reports] = raking.factors(masses.ravel()[has_reports], margins)
+    fit[has_reports] = raking.explained(masses.ravel()[has_reports], weighted_sums.reshape(has_reports.size, -1)[has_reports], margins)
     total = float(masses.ravel() @ factors)
-    shares = factors @ target.reshape(item.size, -1) / total
+    shares = factors @ weighted_sums.reshape(has_reports.size, -1) / total
     by_group = factors.reshape(-1, side)
     weighed = _Weighed(outputs, design.weights, by_group, fit.reshape(*by_group.shape, -1), total)
     squares = float((design.weights[:, None] * masses * by_group**2).sum())

@@ -71,6 +71,6 @@ def explained(mass: FloatArray, sums: FloatArray, margins: Sequence[Margin]) -> 
     sums: of the explained values, over the mass of each cell, shape (cells, m); so is the result.
     """
     classes = [np.eye(len(margin.shares))[margin.classes] for margin in margins] or [np.ones((len(mass), 1))]
-    message = np.concatenate(classes, axis=1)
-    slopes = np.linalg.pinv(message.T @ (message * mass[:, None]), rcond=1e-10, hermitian=True) @ (message.T @ sums)
-    return np.asarray(message @ slopes)
+    indicators = np.concatenate(classes, axis=1)
+    slopes = np.linalg.pinv(indicators.T @ (indicators * mass[:, None]), rcond=1e-10, hermitian=True) @ (indicators.T @ sums)
+    return np.asarray(indicators @ slopes)

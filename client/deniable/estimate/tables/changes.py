@@ -94,6 +94,6 @@ def _cells(row: ChangeDifference, tests: tuple[float | None, ...]) -> tuple[str,
     if result is None:
         return (*head, "", "", "", "")
     value, low, high = (signed(each, unit) for each in (result.estimate, result.low, result.high))
-    chances = dict(zip(ADJUSTED, tests, strict=True))
-    message = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
-    return (*head, value, f"{low} – {high}", *message)
+    adjusted = dict(zip(ADJUSTED, tests, strict=True))
+    p_values = (p_value(adjusted[name], 3) for name in ("p_value", "p_holm"))
+    return (*head, value, f"{low} – {high}", *p_values)

@@ -381,9 +381,9 @@ def linear_table(
     for part in (error, low, high):
         part[zeros] = 0.0
     names, on_grid = tuple(axis.name for axis in axes), tuple(axis.name for axis in axes if axis.on_grid)
-    selected = tuple(axis.options for axis in axes)
+    options = tuple(axis.options for axis in axes)
     figures, optional = (n, cells, error, low, high, interval, on_grid, together), tuple(axis.name for axis in axes if axis.optional)
-    return LinearTable(names, selected, channels, *figures, linear, zeros, optional=optional)
+    return LinearTable(names, options, channels, *figures, linear, zeros, optional=optional)
 
 
 def _without_impossible(

@@ -227,8 +227,8 @@ def _side(one: Estimated) -> mover.Side:
 
 def _reach(one: Estimated) -> float:
     """Returns how far the error reaches, which tells clipped limits: nearer ones are clipped, for single shares at 0 and 1 only."""
-    message = Interval(_level(one), df=getattr(one, "df", math.inf), wider=getattr(one, "wider", 1.0))
-    return message.quantile * (one.std_error or 0.0)
+    interval = Interval(_level(one), df=getattr(one, "df", math.inf), wider=getattr(one, "wider", 1.0))
+    return interval.quantile * (one.std_error or 0.0)
 
 
 def _level(one: Estimated) -> float:

@@ -38,12 +38,12 @@ def _sides(table: Crosstab, over: FloatArray, rest: FloatArray) -> tuple[FloatAr
     plain = table.covariance_of(over, rest)
     errors = np.sqrt(np.diagonal(plain))
     correlation = float(plain[0, 1]) / float(errors[0] * errors[1])
-    selected = []
+    reaches = []
     for one, error in zip((table.share_of(part, "") for part in (over, rest)), errors.tolist(), strict=True):
         middle = min(max(one.estimate, one.low), one.high)
-        selected.append((middle - one.low, one.high - middle) if one.high > one.low else (z * error, z * error))
+        reaches.append((middle - one.low, one.high - middle) if one.high > one.low else (z * error, z * error))
     result = []
-    for below, above in ((selected[0][0], selected[1][1]), (selected[0][1], selected[1][0])):
+    for below, above in ((reaches[0][0], reaches[1][1]), (reaches[0][1], reaches[1][0])):
         a, b = below / z, above / z
         together = correlation * a * b
         result.append(np.array([[a * a, a * a + together], [a * a + together, a * a + b * b + 2 * together]]))

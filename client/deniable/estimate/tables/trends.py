@@ -124,6 +124,6 @@ def _cells(row: Trend, tests: tuple[float | None, ...]) -> tuple[str, ...]:
     if result is None:
         return (row.question, row.option, *waves, "", "", "", "")
     slope, low, high = (signed(value, 100 if share else 1) for value in (result.estimate, result.low, result.high))
-    chances = dict(zip(ADJUSTED, tests, strict=True))
-    message = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
-    return (row.question, row.option, *waves, slope, f"{low} – {high}", *message)
+    adjusted = dict(zip(ADJUSTED, tests, strict=True))
+    p_values = (p_value(adjusted[name], 3) for name in ("p_value", "p_holm"))
+    return (row.question, row.option, *waves, slope, f"{low} – {high}", *p_values)

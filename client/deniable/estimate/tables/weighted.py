@@ -178,9 +178,9 @@ class _Weighed:
         one = self.mean(what, np.eye(self.question.k)[place], interval, (0.0, 1.0))
         if not isinstance(one, normal.ClusterEstimate):
             return replace(one, warning=self.few(place))
-        channel, message = self.question.channel, interval.for_weights(self.weights)
+        channel, weighted = self.question.channel, interval.for_weights(self.weights)
         q = float(channel.phi), float(channel.theta)
-        _, low, high = effective_sample_size.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, message)
+        _, low, high = effective_sample_size.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, weighted)
         return replace(one, low=low, high=high)
 
     def mean(self, what: str, scores: FloatArray, interval: Interval, bounds: tuple[float, float]) -> Estimate:
