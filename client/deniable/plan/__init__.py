@@ -13,7 +13,7 @@ if error := missing("deniable.plan", "estimate"):
 
 from deniable.plan.budget import split_or_sample
 from deniable.plan.clusters import Clusters
-from deniable.plan.figures import cell_half_width, half_width
+from deniable.plan.half_widths import cell_half_width, half_width
 from deniable.plan.means import mean_half_width
 from deniable.plan.power import power, sample_size_for_power, smallest_effect
 from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, private, sample_size, std_error

@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.errors import EstimateError
 from deniable.mechanism import Channel
-from deniable.plan.checked import check_count, check_number, check_probability, quoted
+from deniable.plan.arguments import check_count, check_number, check_probability, quoted
 from deniable.plan.precision import Mechanism, private, std_error
 
 _MOST_QUESTIONS = 10_000

@@ -22,7 +22,7 @@ import scipy
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.roots import root
-from deniable.plan.checked import check_confidence, check_count, check_half_width, check_inside, check_number, check_probability
+from deniable.plan.arguments import check_confidence, check_count, check_half_width, check_inside, check_number, check_probability
 from deniable.plan.precision import MOST, Mechanism, fewest, share_half_width, std_error
 
 _FAR = 40.0  # log odds

@@ -14,7 +14,7 @@ from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.moments.pseudo_answers import score_of_bits, second_moments
 from deniable.mechanism import Channel, Window
-from deniable.plan.checked import check_confidence, check_count, check_number, check_scores
+from deniable.plan.arguments import check_confidence, check_count, check_number, check_scores
 
 _MEANS = 41  # true means to try, evenly spaced
 _UNCUT = 0.15  # of the scale: limits that reach less far from its middle are hardly ever cut at its ends

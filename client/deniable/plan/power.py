@@ -14,7 +14,7 @@ import scipy
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
 from deniable.estimate.limits.roots import root
-from deniable.plan.checked import both_sizes, check_alpha, check_confidence, check_count, check_inside, check_probability
+from deniable.plan.arguments import both_sizes, check_alpha, check_confidence, check_count, check_inside, check_probability
 from deniable.plan.groups import chance_of_showing
 from deniable.plan.precision import MOST, Mechanism, at_most, fewest, std_error
 

@@ -21,7 +21,7 @@ from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.roots import root
 from deniable.estimate.moments.output_values import largest_variance
 from deniable.mechanism import Channel, Window
-from deniable.plan.checked import (
+from deniable.plan.arguments import (
     LARGEST,
     MOST_PEOPLE,
     check_confidence,

@@ -12,7 +12,7 @@ from typing import Any
 
 from deniable.errors import SurveyError
 from deniable.mechanism import Channel
-from deniable.plan.checked import check_count
+from deniable.plan.arguments import check_count
 from deniable.plan.power import smallest_effect
 from deniable.plan.precision import (
     NO_PRIVACY,

@@ -20,7 +20,7 @@ from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.regression.families import FAMILIES
 from deniable.estimate.regression.likelihood import Reports, derivatives
 from deniable.mechanism import Channel
-from deniable.plan.checked import check_confidence, check_count, check_inside
+from deniable.plan.arguments import check_confidence, check_count, check_inside
 
 MOST_REFUSED = 0.05
 """Largest part of surveys whose fit may have no interior maximum: above it, the errors of the others mean little."""

@@ -11,9 +11,9 @@ from typing import Any
 from deniable.errors import EstimateError
 from deniable.mechanism import Channel, Window
 from deniable.plan import precision
-from deniable.plan.checked import check_confidence, check_count, check_half_width, check_probability, check_sizes
+from deniable.plan.arguments import check_confidence, check_count, check_half_width, check_probability, check_sizes
 from deniable.plan.clusters import Clusters, cluster_half_width, effective_people
-from deniable.plan.figures import cell_half_width, difference_half_width
+from deniable.plan.half_widths import cell_half_width, difference_half_width
 from deniable.plan.means import mean_half_width
 from deniable.plan.power import smallest_effect
 from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, private

@@ -11,7 +11,7 @@ from deniable.estimate import Share, difference
 from deniable.estimate import share as estimate_share
 from deniable.mechanism import Channel, Window
 from deniable.plan import Mechanism, curator, power, private, smallest_effect, std_error
-from deniable.plan.figures import difference_half_width
+from deniable.plan.half_widths import difference_half_width
 from deniable.plan.precision import normal_half_width
 
 

@@ -30,7 +30,7 @@ from deniable.plan import (
     sample_size,
     smallest_effect,
 )
-from deniable.plan.figures import difference_half_width
+from deniable.plan.half_widths import difference_half_width
 from deniable.plan.power import power_of_interval
 from deniable.plan.precision import expected_half_width, normal_half_width, share_half_width
 from deniable.plan.result import QuestionPlan, points

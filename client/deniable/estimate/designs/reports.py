@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.arrays import FloatArray
-from deniable.estimate.designs import outside
+from deniable.estimate.designs import out_of_range
 from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
 from deniable.estimate.designs.results import Collected, CollectedRow
 from deniable.estimate.designs.varying_designs import Strata
@@ -227,7 +227,7 @@ def _category_rows(ones: NDArray[np.int64], matrix: FloatArray, interval: Interv
             yield one, _binary_warning(Strata(np.array([count]), np.array([n]), np.array([q0]), np.array([q1])), one)
         else:
             one = _normal(i, ones, matrix, interval)
-            yield one, outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
+            yield one, out_of_range.warning(one.estimate, out_of_range.tail(one.estimate, one.std_error))
 
 
 def _normal(i: int, ones: NDArray[np.int64], matrix: FloatArray, interval: Interval) -> Share:
@@ -252,8 +252,8 @@ def _normal(i: int, ones: NDArray[np.int64], matrix: FloatArray, interval: Inter
 def _binary_warning(strata: Strata, one: Share) -> str:
     """Returns the warning about an estimate outside [0, 1]; its chance is binomial, or normal if designs vary."""
     if len(strata.n) > 1:
-        return outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
+        return out_of_range.warning(one.estimate, out_of_range.tail(one.estimate, one.std_error))
     rate = float(strata.q0[0] if one.estimate < 0 else strata.q1[0])
     more = (one.estimate < 0) == bool(strata.q1[0] < strata.q0[0])
     chance = float(scipy.special.bdtrc(one.ones - 1, one.n, rate) if more else scipy.special.bdtr(one.ones, one.n, rate))
-    return outside.warning(one.estimate, chance)
+    return out_of_range.warning(one.estimate, chance)

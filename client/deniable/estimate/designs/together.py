@@ -20,12 +20,12 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 
 _Reports = Sequence[Any] | NDArray[Any]
-_Known = Design | CategoryDesign
+_KnownDesign = Design | CategoryDesign
 
 AND = " & "
 
 
-def pair(first: _Known, second: _Known) -> CategoryDesign:
+def pair(first: _KnownDesign, second: _KnownDesign) -> CategoryDesign:
     """Returns both questions as one, with the categories "yes & no", ..
 
     of all pairs; each was randomized by itself, so the chances multiply.
@@ -36,8 +36,8 @@ def pair(first: _Known, second: _Known) -> CategoryDesign:
 
 
 def collected_pair(
-    first: tuple[_Reports, _Known],
-    second: tuple[_Reports, _Known],
+    first: tuple[_Reports, _KnownDesign],
+    second: tuple[_Reports, _KnownDesign],
     *,
     by: Sequence[Any] | NDArray[Any] | None = None,
     variable: str = "answers",
@@ -49,6 +49,7 @@ def collected_pair(
         first: Reports and design of the first question.
         second: Reports and design of the second question, of the same n respondents in the same order.
         by: As in `collected`.
+        variable: As in `collected`.
         confidence: As in `collected`.
 
     Raises:
@@ -60,7 +61,7 @@ def collected_pair(
     return collected(reports, pair(first[1], second[1]), by=by, variable=variable, confidence=confidence)
 
 
-def independent_answers(first: tuple[_Reports, _Known], second: tuple[_Reports, _Known]) -> HypothesisTest:
+def independent_answers(first: tuple[_Reports, _KnownDesign], second: tuple[_Reports, _KnownDesign]) -> HypothesisTest:
     """Tests whether the true answers to two questions are independent; (r - 1)(c - 1) degrees of freedom.
 
     It is Pearson's test of the reports: devices work question by question and their matrices can be inverted, so reports are independent
@@ -83,7 +84,7 @@ def independent_answers(first: tuple[_Reports, _Known], second: tuple[_Reports, 
 
 def collected_mean(
     reports: _Reports,
-    design: _Known,
+    design: _KnownDesign,
     scores: Sequence[float] | FloatArray = (1.0, 0.0),
     *,
     weights: Sequence[float] | FloatArray | None = None,
@@ -148,14 +149,14 @@ def _of_two(value: float, variance: float, n: float, scores: FloatArray, matrix:
     return ends[0], ends[1]
 
 
-def _both(first: tuple[_Reports, _Known], second: tuple[_Reports, _Known]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _both(first: tuple[_Reports, _KnownDesign], second: tuple[_Reports, _KnownDesign]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     a, b = codes_of(*first), codes_of(*second)
     if len(a) != len(b):
         raise EstimateError(f"both questions must have a report of each respondent, got {len(a):,} and {len(b):,}")
     return a, b
 
 
-def _labels(design: _Known) -> tuple[str, ...]:
+def _labels(design: _KnownDesign) -> tuple[str, ...]:
     return design.categories if isinstance(design, CategoryDesign) else YES_NO
 
 

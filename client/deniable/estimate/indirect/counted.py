@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.arrays import FloatArray
-from deniable.estimate.designs import outside
+from deniable.estimate.designs import out_of_range
 from deniable.estimate.designs.classic import kuk
 from deniable.estimate.indirect.estimates import Estimates
 from deniable.estimate.limits import equivalent, normal
@@ -45,7 +45,7 @@ def repeated_kuk(counts: _Counts, p_yes: float, p_no: float, *, confidence: floa
     inside, alone = (rate * (1 - rate) / cards / gap**2 for rate in (design.q1, design.q0))
     low, high = equivalent.limits(value, n, (1 + inside, alone), interval)
     std_error = math.sqrt(float(people @ (pseudo - value) ** 2) / n / n) or math.sqrt(alone / n)
-    message = outside.warning(value, outside.tail(value, std_error))
+    message = out_of_range.warning(value, out_of_range.tail(value, std_error))
     figure = Estimate("yes", n, value, std_error, low, high, confidence, interval.target, message)
     loss = cards * design.epsilon
     title = f"kuk, {cards} cards (yes {p_yes:.4g}, no {p_no:.4g})"
@@ -78,7 +78,7 @@ def list_experiment(control: _Counts, treated: _Counts, *, confidence: float = 0
     wide = sum(_variance(np.asarray(people + 0.5, dtype=np.float64)) / people.sum() for people in (without, having))
     result = normal.limited("yes", sum(n), value, max(variance, wide), interval, (0.0, 1.0))
     std_error = math.sqrt(variance) or result.std_error
-    message = outside.warning(value, outside.tail(value, std_error))
+    message = out_of_range.warning(value, out_of_range.tail(value, std_error))
     figure = Estimate("yes", sum(n), value, std_error, result.low, result.high, confidence, interval.target, message)
     assumes = (
         "people were assigned to the two lists at random",

@@ -33,7 +33,7 @@ class Estimates(Tabular):
         """Returns the estimate with this name.
 
         Raises:
-            UnknownNameError: There is none; it is also a KeyError.
+            UnknownNameError: The name is unknown; it is also a KeyError.
         """
         for figure in self.figures:
             if figure.what == what:

@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.errors import EstimateError
 from deniable.estimate.arrays import FloatArray
-from deniable.estimate.designs import outside
+from deniable.estimate.designs import out_of_range
 from deniable.estimate.designs.classic import forced_response, probability, unrelated_question
 from deniable.estimate.indirect.estimates import Estimates
 from deniable.estimate.limits import normal
@@ -139,7 +139,7 @@ class _Fit:
         value, variance, wide = constant + float(w @ self.solution), float(w @ self.covariance @ w), float(w @ self.wide @ w)
         result = normal.limited(what, sum(self.n), value, wide, self.interval, (0.0, 1.0))
         std_error = math.sqrt(variance or wide)
-        return replace(result, std_error=std_error, warning=outside.warning(value, outside.tail(value, std_error)) or self.few)
+        return replace(result, std_error=std_error, warning=out_of_range.warning(value, out_of_range.tail(value, std_error)) or self.few)
 
     def ratio(self, what: str, over: FloatArray, under: tuple[FloatArray, float]) -> Estimate:
         """Returns the share over' x / (constant + under' x)."""

@@ -8,7 +8,7 @@ U_ic: the product of the predictors' pseudo-answers for combination c; v_i: the 
 for any answer, 1 where everybody answered. They are unbiased given the true answers, and independent between questions, since each has
 coins of its own; so psi_i is unbiased too (T. Nakamura, Biometrika 77 (1990)), for any distribution of the answers. It is linear in
 beta. With A = sum over i and c of w_i r_i U_ic x x', clusters have the errors of an estimating equation, A^-1 M A^-T with M as in
-`sampling`; people drawn alone have the errors of `left_out`.
+`sampling`; people drawn alone have the errors of `jackknife`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 
 from deniable.errors import EstimateError
 from deniable.estimate.arrays import FloatArray
-from deniable.estimate.regression import cells, failures, left_out
+from deniable.estimate.regression import cells, failures, jackknife
 from deniable.estimate.regression.basis import Naming
 from deniable.estimate.regression.fitted import Coefficients
+from deniable.estimate.regression.jackknife import Equation, Jackknife
 from deniable.estimate.regression.layout import Terms
-from deniable.estimate.regression.left_out import Equation, LeftOut
 from deniable.estimate.regression.request import Request
 
 _NOTHING = 1e-10  # of the largest variance: what is left of one is rounding
@@ -63,7 +63,7 @@ def fit(request: Request) -> Coefficients:
         basis=terms.basis,
         n_asked=n_asked,
         answered=answered if missing else 1.0,
-        left_out=None if without is None else without.carried(turn),
+        jackknife=None if without is None else without.carried(turn),
         core=(beta, covariance),
     )
 
@@ -79,7 +79,7 @@ def _refuse_few(n_asked: int, terms: int, perturbed: bool) -> None:
 
 def _solve(
     request: Request, terms: Terms, u: FloatArray, outcome: tuple[FloatArray, FloatArray]
-) -> tuple[FloatArray, FloatArray, FloatArray, LeftOut | None]:
+) -> tuple[FloatArray, FloatArray, FloatArray, Jackknife | None]:
     """Returns beta in the basis, shape (p,), its covariance and A, shape (p, p) both, and the left-out fits; None of clusters."""
     (v, r), x, count = outcome, terms.x, terms.count(request.sampling.weights)
     weighted = np.einsum("r,rc,rcp->rp", count, u, x)
@@ -88,7 +88,7 @@ def _solve(
     _refuse_indefinite(a, x, naming)
     beta = np.linalg.solve(a, v @ weighted)
     if request.sampling.clusters is None:
-        without = left_out.each(Equation(x, u, v, r, a, beta, naming), terms.which, request.sampling.weights)
+        without = jackknife.leave_each_out(Equation(x, u, v, r, a, beta, naming), terms.which, request.sampling.weights)
         return beta, without.covariance, a, without
     psi = np.einsum("rc,rcp,rc->rp", u, x, v[:, None] - r[:, None] * (x @ beta), optimize=True)
     request.sampling.require_errors(psi @ np.linalg.inv(terms.basis.turn), terms.which, terms.names)
@@ -125,7 +125,7 @@ def _numbers(request: Request) -> tuple[str, FloatArray, FloatArray]:
 def _refuse_certain(covariance: FloatArray, beta: FloatArray, a: FloatArray, terms: Terms) -> None:
     """Raises EstimateError for an error of 0, which comes from a few respondents whose reports are alike.
 
-    a: as in `left_out`, shape (p, p).
+    a: as in `jackknife`, shape (p, p).
     """
     rows, turn = terms.x.reshape(-1, len(beta)), terms.basis.turn
     usual = np.linalg.inv(a)

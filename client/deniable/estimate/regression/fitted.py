@@ -9,8 +9,8 @@ import numpy as np
 
 from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression.basis import Basis
+from deniable.estimate.regression.jackknife import Jackknife
 from deniable.estimate.regression.layout import ModelLayout, Terms
-from deniable.estimate.regression.left_out import LeftOut
 from deniable.estimate.regression.likelihood import Maximum, Reports
 from deniable.estimate.regression.request import Request
 from deniable.estimate.regression.sampling import SamplingDesign
@@ -66,7 +66,7 @@ class Coefficients:
         n_asked: Respondents who were asked all questions.
         answered: The estimated part of them who answered all.
         likelihood: None for a linear model.
-        left_out: For a linear model of people drawn alone; None for others.
+        jackknife: For a linear model of people drawn alone; None for others.
         core: For a linear model, coefficients and covariance in the basis.
     """
 
@@ -80,17 +80,17 @@ class Coefficients:
     n_asked: int
     answered: float
     likelihood: Likelihood | None = None
-    left_out: LeftOut | None = None
+    jackknife: Jackknife | None = None
     core: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def df(self) -> float:
         """Degrees of freedom of the errors: of clusters, the most of a linear model, and infinite for others."""
-        return self.request.sampling.df if self.left_out is None else self.left_out.most
+        return self.request.sampling.df if self.jackknife is None else self.jackknife.most
 
     def freedom(self, contrasts: FloatArray) -> FloatArray:
         """Returns degrees of freedom of the error of each linear combination of the coefficients; contrasts: (k, p). Shape (k,)."""
-        return np.full(len(contrasts), self.df) if self.left_out is None else self.left_out.freedom(contrasts)
+        return np.full(len(contrasts), self.df) if self.jackknife is None else self.jackknife.freedom(contrasts)
 
     @property
     def nobs(self) -> int:

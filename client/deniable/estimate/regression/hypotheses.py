@@ -42,7 +42,7 @@ def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
         return result
     df = float(fit.freedom(np.eye(len(fit.params))[places]).min())
     if df < m:
-        needed = f"{m + 1} clusters, got {df + 1:g}" if fit.left_out is None else f"{m} degrees of freedom, got {df:.3g}"
+        needed = f"{m + 1} clusters, got {df + 1:g}" if fit.jackknife is None else f"{m} degrees of freedom, got {df:.3g}"
         raise EstimateError(f"a test of {m} coefficients needs at least {needed}")
     return normal.by_f(result, (df - m + 1) / (df * m) * statistic, m, df - m + 1)
 

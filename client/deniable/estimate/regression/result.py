@@ -201,7 +201,7 @@ class Regression(Tabular):
     def tables(self) -> tuple[Table, ...]:
         """Returns one row a coefficient, with the model and method above."""
         llf = "" if self.llf is None else f" · log-likelihood {self.llf:,.2f}"
-        most = "" if self.fitted.left_out is None else "at most "
+        most = "" if self.fitted.jackknife is None else "at most "
         student = f", t with {most}{self.df:,g} degrees of freedom" if math.isfinite(self.df) else ""
         weights = " · weighted" if self.weighted else ""
         fit = f"{self.nobs:,} respondents{llf}{weights} · {self.errors} errors{student} · {self.convergence}"

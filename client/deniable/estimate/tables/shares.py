@@ -14,9 +14,9 @@ from deniable.estimate.limits.origin import Origin
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.samples.cluster_note import as_if_alone
 from deniable.estimate.samples.sample import Sample
 from deniable.estimate.samples.sampled_reports import SampledReports, as_sampled, together
-from deniable.estimate.samples.unsaid import as_if_alone
 from deniable.estimate.tables import respondents, sampled
 from deniable.estimate.tables.results import Results, Row
 from deniable.estimate.tables.survey_means import mean_rows

@@ -176,8 +176,8 @@ def test_the_errors_of_a_linear_model_are_fits_without_each_respondent() -> None
         said = rng.random(n) < 0.5
         told[name] = PerturbedVariable(np.column_stack([said, ~said]), channel, ("yes", "no"))
     fit = regress("y ~ a + x", data, told, model="linear", weights="w")
-    assert fit.fitted.left_out is not None
-    steps = fit.fitted.left_out.steps
+    assert fit.fitted.jackknife is not None
+    steps = fit.fitted.jackknife.steps
     assert fit.cov_params().to_numpy() == pytest.approx(steps.T @ steps)
     for i in (0, 7):
         others = np.arange(n) != i

@@ -13,7 +13,7 @@ from deniable.estimate import mean
 from deniable.estimate.moments import pseudo_answers
 from deniable.mechanism import Channel
 from deniable.plan import Mechanism, cell_half_width, mean_half_width, private, std_error
-from deniable.plan.figures import difference_half_width
+from deniable.plan.half_widths import difference_half_width
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
 

@@ -31,9 +31,15 @@ _ALL = 1 - 1e-9  # of what is known in some direction, known by one respondent a
 
 
 class Equation(NamedTuple):
-    """The equation to solve, of R kinds of respondent and C combinations.
+    """Equation of a linear model, for R kinds of respondents and C combinations.
 
-    x: (R, C, p). u: (R, C). v, r: (R,), as in `corrected_score`. a: (p, p). beta: (p,). naming: of its p terms.
+    Attributes:
+        x: Shape (R, C, p).
+        u: Shape (R, C).
+        v, r: Shape (R,), as in `corrected_score`.
+        a: Shape (p, p).
+        beta: Shape (p,).
+        naming: The names of its p terms.
     """
 
     x: FloatArray
@@ -46,11 +52,14 @@ class Equation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
-    """The steps by leaving out each respondent.
+class Jackknife:
+    """Steps of a fit by leaving out each respondent.
 
-    count: (m,), respondents of each of m rows. steps: (m, p), what beta loses without one of them. leans: (m, p), the part of beta by a
-    unit of one's outcome. most: degrees of freedom at most.
+    Attributes:
+        count: Respondents of each of m rows, shape (m,).
+        steps: The change of beta without one of them, shape (m, p).
+        leans: The part of beta by a unit of one respondent's outcome, shape (m, p).
+        most: The most degrees of freedom.
     """
 
     count: FloatArray
@@ -63,7 +72,7 @@ class LeftOut:
         """The covariance of the coefficients, shape (p, p)."""
         return np.asarray((self.steps * self.count[:, None]).T @ self.steps)
 
-    def carried(self, turn: FloatArray) -> LeftOut:
+    def carried(self, turn: FloatArray) -> Jackknife:
         """Returns the same of the coefficients `turn @ beta`."""
         return replace(self, steps=self.steps @ turn.T, leans=self.leans @ turn.T)
 
@@ -75,10 +84,11 @@ class LeftOut:
         return np.asarray(np.clip(result, 1.0, self.most))
 
 
-def each(of: Equation, which: NDArray[np.int64], weights: FloatArray | None) -> LeftOut:
-    """Leaves every respondent out in turn. which: (n,), the kind of each. weights: (n,), or None where all are alike.
+def leave_each_out(of: Equation, which: NDArray[np.int64], weights: FloatArray | None) -> Jackknife:
+    """Leaves every respondent out in turn. which: (n,), the kind of each. weights: (n,), or None if all are alike.
 
-    Raises EstimateError where the predictors' second moments would not be positive definite without one of them.
+    Raises:
+        EstimateError: The predictors' second moments would not be positive definite without one of them.
     """
     if weights is None:
         rows, count, weights = np.arange(len(of.x)), np.bincount(which, minlength=len(of.x)).astype(np.float64), np.ones(len(of.x))
@@ -88,7 +98,7 @@ def each(of: Equation, which: NDArray[np.int64], weights: FloatArray | None) -> 
     white = np.linalg.inv(np.linalg.cholesky(of.a / np.outer(scale, scale))) / scale  # white a white' = 1
     steps, leans = (np.concatenate(part) @ white for part in zip(*_blocks(of, white, rows, weights), strict=True))
     there = int(count[(leans != 0).any(axis=1)].sum())
-    return LeftOut(count, steps, leans, float(max(1, there - len(of.beta))))
+    return Jackknife(count, steps, leans, float(max(1, there - len(of.beta))))
 
 
 def _blocks(of: Equation, white: FloatArray, rows: NDArray[np.int64], weights: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:

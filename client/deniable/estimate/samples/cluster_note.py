@@ -1,4 +1,4 @@
-"""Default sampling assumption, as a note: what the figures assume without a sample, and how groups as clusters would widen intervals."""
+"""Note on clusters: figures without a sample count everybody as drawn alone; with the groups as clusters intervals would be wider."""
 
 from __future__ import annotations
 

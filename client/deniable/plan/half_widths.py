@@ -13,7 +13,7 @@ import scipy
 from deniable.errors import EstimateError
 from deniable.estimate.moments.pseudo_answers import second_moments
 from deniable.mechanism import Channel
-from deniable.plan.checked import both_sizes, check_confidence, check_count
+from deniable.plan.arguments import both_sizes, check_confidence, check_count
 from deniable.plan.clusters import Clusters, cluster_half_width
 from deniable.plan.groups import median_half_width
 from deniable.plan.precision import Mechanism, normal_half_width, share_half_width
