@@ -241,7 +241,7 @@ class SurveyClient:
         self._transport.refuse_closed()
         if _checked_id(survey_id) not in self._surveys:
             survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{survey_id}", limit=MAX_DEFINITION))
-            self._refuse_another(survey, survey_id)
+            self._check_definition(survey, survey_id)
             self._surveys[survey_id] = survey
         return self._surveys[survey_id]
 
@@ -250,7 +250,7 @@ class SurveyClient:
         """Whether the caller or the link has named the digests, so that any other definition is refused."""
         return self._pin is not None
 
-    def _refuse_another(self, survey: Survey, survey_id: str) -> None:
+    def _check_definition(self, survey: Survey, survey_id: str) -> None:
         if survey.id != survey_id:
             raise RefusedError(f"survey {survey_id}: the definition must be that survey's, got survey {survey.id}")
         if self._pin is not None:
@@ -373,24 +373,24 @@ class SurveyClient:
         if name is None and row_key is None:
             return bulk.run(None, progress)
         if job is None:
-            self._refuse_another_way(survey.id, source.name, row_key)
+            self._refuse_other_identity(survey.id, source.name, row_key)
         begun = None
         try:
             if row_key is not None:
                 begun = self.outbox.begin(self.url, survey.id, BY_ROW_KEY, survey.digest, "", f"rows by the column {row_key}")
             else:
-                which = _which_answers(public, sheet, columns, person_column)
+                which = _job_description(public, sheet, columns, person_column)
                 begun = self.outbox.begin(self.url, survey.id, str(name), survey.digest, mark, which)
             return bulk.run(begun, progress)
         finally:
             if begun:
                 self.outbox.end(begun)
 
-    def _refuse_another_way(self, survey_id: str, name: str | None, row_key: str | None) -> None:
-        """Refuses to identify rows by key that were identified by place, or the reverse: they would be sent again."""
+    def _refuse_other_identity(self, survey_id: str, name: str | None, row_key: str | None) -> None:
+        """Refuses to identify rows by key that were identified by position, or the reverse: they would be sent again."""
         if row_key is not None and name is not None and (rows := self.outbox.begun(self.url, survey_id, name)):
             raise RefusedError(
-                f"row_key must be left out for {name}: {rows:,} of its rows were processed by their place, and would be sent again"
+                f"row_key must be left out for {name}: {rows:,} of its rows were processed by their position, and would be sent again"
             )
         if row_key is None and (rows := self.outbox.begun(self.url, survey_id, BY_ROW_KEY)):
             raise RefusedError(
@@ -478,7 +478,7 @@ class SurveyClient:
         """
         from deniable.estimate import Results
 
-        params = {"confidence": confidence, "method": method, "target": target, **_part(group, by_hand)}
+        params = {"confidence": confidence, "method": method, "target": target, **_records_query(group, by_hand)}
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/results", params, self._auth)
         try:
             return Results.from_dict(strict_json(raw))
@@ -536,7 +536,7 @@ class SurveyClient:
         """
         import deniable.estimate  # noqa: F401 - a missing extra raises before anything is fetched
 
-        collected = RemoteRecords(self._transport, self._auth, self._published(survey_id), _part(group, by_hand))
+        collected = RemoteRecords(self._transport, self._auth, self._published(survey_id), _records_query(group, by_hand))
         interval: dict[str, Any] = {"confidence": confidence, "method": method, "target": target, "simultaneous": simultaneous}
         if sample is None:
             return collected.analysis(reports, **interval)
@@ -585,13 +585,13 @@ class SurveyClient:
                 raise
 
 
-def _part(group: str | None, by_hand: bool) -> dict[str, str | int]:
+def _records_query(group: str | None, by_hand: bool) -> dict[str, str | int]:
     """Returns the server's query parameters for a group, or for records made by hand."""
     return {**({} if group is None else {"group": group}), **({"by_hand": 1} if by_hand else {})}
 
 
-def _which_answers(public: Public, sheet: str | None, columns: Mapping[str, str] | None, person_column: str | None) -> str:
-    """Returns a description of what a job reads of its input: with another group, sheet or columns it is another job."""
+def _job_description(public: Public, sheet: str | None, columns: Mapping[str, str] | None, person_column: str | None) -> str:
+    """Returns a description of the part of its input that a job reads: with another group, sheet or columns it is another job."""
     mapped = ", ".join(f"{question} from {column}" for question, column in sorted((columns or {}).items()) if question != column)
     persons = person_column and f"persons from the column {person_column}"
     parts = [str(public), sheet and f"sheet {sheet}", mapped and f"columns {mapped}", persons]
