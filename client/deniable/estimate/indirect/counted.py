@@ -89,7 +89,7 @@ def list_experiment(control: _Counts, treated: _Counts, *, confidence: float = 0
 
 
 def _design_effect(control: NDArray[np.int64], treated: NDArray[np.int64]) -> HypothesisTest:
-    """Tests whether a kind of people has a share below 0. statistic: the square of the lowest in standard errors, 0 if none is below.
+    """Tests whether a kind of people has a share below 0, by the square of the lowest in standard errors, or 0 if none is below.
 
     With the item, and y others: F(y) - G(y), for the shares F of the control group and G of the treated one with y or fewer items;
     without: G(y) - F(y - 1). The errors come from counts with half a report added, so that none is 0.

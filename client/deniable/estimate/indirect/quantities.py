@@ -75,8 +75,14 @@ def scrambled_mean(
 ) -> Estimates:
     """Estimates the mean of the true numbers ("mean") from scrambled reports: (mean of the reports - shift) / factor, unbiased.
 
-    reports: shape (n,), n >= 2, not all equal. bounds: of the true numbers. The error comes from the reports' own spread, with Student's t.
-    The privacy loss of a report depends on the chance numbers, and is not bounded here.
+    The error comes from the reports' own spread, with Student's t. The privacy loss of a report depends on the chance numbers, and is not
+    bounded here.
+
+    Args:
+        reports: Shape (n,), n >= 2, not all equal.
+        scrambling: The design.
+        bounds: The range of the true numbers.
+        confidence: The confidence of the limits.
 
     Raises:
         EstimateError: An argument breaks its rule.

@@ -111,7 +111,13 @@ def stochastic_lie_detector(first: Group, second: Group, *, confidence: float = 
 
 @dataclass(frozen=True)
 class _Fit:
-    """solution: x, shape (2,). covariance: of x. wide: the covariance that limits have, from counts with some yes and no added."""
+    """Solution for the two unknowns.
+
+    Attributes:
+        solution: The unknowns x, shape (2,).
+        covariance: Their covariance.
+        wide: The covariance for limits, from counts with some yes and no added.
+    """
 
     solution: FloatArray
     covariance: FloatArray

@@ -220,9 +220,10 @@ def ratio(
 ) -> Estimate:
     """Returns a ratio of two estimates, parts = (over, under), whose covariance has shape (2, 2).
 
-    Limits: all x within bounds with T(x) - T(best) <= z^2 for T(x) = (over - x under)^2 / Var(over - x under), where `best` is the ratio
-    moved into the bounds (E. Fieller, J. R. Stat. Soc. B 16 (1954), if nothing bounds x). Standard error: delta method. If `under` is not
-    clearly above 0, a limit may be a bound, and a warning says so. sides: other covariances, for the lower and the upper limit.
+    Limits are all x within bounds with T(x) - T(best) <= z^2 for T(x) = (over - x under)^2 / Var(over - x under), with `best` the ratio
+    moved into the bounds (E. Fieller, J. R. Stat. Soc. B 16 (1954), if nothing bounds x). The standard error is by the delta method. If
+    `under` is not clearly above 0, a limit may be a bound, and a warning says so. `sides` has other covariances, for the lower and the
+    upper limit.
 
     Raises:
         EstimateError: `under` is not above 0, so there is no ratio.

@@ -93,7 +93,12 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class Naming:
-    """Names of coefficients in messages. matrix: from a solver's direction to how far each coefficient's part of a row moves."""
+    """Names of coefficients in messages.
+
+    Attributes:
+        names: The names.
+        matrix: From a solver's direction to how far each coefficient's part of a row moves.
+    """
 
     names: tuple[str, ...]
     matrix: FloatArray
@@ -159,9 +164,12 @@ def _triangle(rows: FloatArray) -> FloatArray:
 
 
 def _refuse_collinear(triangle: FloatArray, moved: FloatArray, rows: FloatArray, names: list[str]) -> None:
-    """Raises EstimateError if a column follows from those before it.
+    """Refuses a column that follows from the columns before it.
 
     triangle: R of the rows, moved by their means if there is an intercept. rows: the columns with a largest number of 1.
+
+    Raises:
+        EstimateError: There is such a column.
     """
     spread, size = np.sqrt(((moved - moved.mean(axis=0)) ** 2).sum(axis=0)), np.sqrt((rows**2).sum(axis=0))
     for j, left in enumerate(np.abs(np.diagonal(triangle))):

@@ -22,10 +22,12 @@ from deniable.estimate.regression.variable import PerturbedVariable
 
 
 class Cells(NamedTuple):
-    """The latent cells.
+    """Latent cells.
 
-    a: (R, S), P(reports | cell) of the predictors, and of the outcome where the cell has it. b: (R, S or 1, K), P(outcome's report | y),
-    1 where the cell has the outcome. complete: how many cells, the first ones, are combinations of answers.
+    Attributes:
+        a: P(reports | cell) of the predictors, and of the outcome if the cell has it, shape (R, S).
+        b: P(outcome's report | y), shape (R, S or 1, K); 1 if the cell has the outcome.
+        complete: The number of cells, the first ones, that are combinations of answers.
     """
 
     a: FloatArray

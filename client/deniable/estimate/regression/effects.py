@@ -143,7 +143,8 @@ def _values(fit: Coefficients, table: pd.DataFrame) -> pd.DataFrame:
 def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
     """Returns the average marginal effect of every variable on the chance of each answer; of two answers, on the first one's.
 
-    Raises EstimateError for a linear model, whose coefficients are its effects.
+    Raises:
+        EstimateError: The model is linear: its coefficients are its effects.
     """
     if (result := fit.likelihood) is None:
         raise EstimateError("average marginal effects need a model of chances; the effects of a linear model are its coefficients")
@@ -163,9 +164,14 @@ def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
 
 
 class _Contrast(NamedTuple):
-    """x at one value of a variable, and at another, of each public kind and combination, (Z C, p).
+    """Terms at one value of a variable, and at another, for each public kind and combination, (Z C, p).
 
-    per: the divisor of the difference, (Z C, 1) or (1, 1).
+    Attributes:
+        name: The variable.
+        what: The change, in words.
+        over: The terms at the first value.
+        under: The terms at the second value.
+        per: The divisor of the difference, (Z C, 1) or (1, 1).
     """
 
     name: str
@@ -177,11 +183,15 @@ class _Contrast(NamedTuple):
 
 @dataclass(frozen=True)
 class _People:
-    """The population that effects are averaged over.
+    """Population that effects are averaged over.
 
-    frame: the formula's variables at every public kind and combination of answers, Z C rows; kinds: (Z C,), their public kinds.
-    pi: (Z, S), the cells' distribution. weight: (Z,), respondents of each public kind, or the sum of their weights. w: (Z, q), the
-    predictors of pi.
+    Attributes:
+        fit: The fitted likelihood.
+        frame: The formula's variables at every public kind and combination of answers, Z C rows.
+        kinds: The public kinds of these rows, (Z C,).
+        pi: The cells' distribution, (Z, S).
+        weight: Respondents of each public kind, or the sum of their weights, (Z,).
+        w: The covariates of pi, (Z, q).
     """
 
     fit: Likelihood

@@ -26,9 +26,12 @@ _LEAST = 1e-300  # what a chance is divided by at least
 
 
 class OutcomeFamily(NamedTuple):
-    """A family of outcomes. chances: eta (.., m) -> (.., K). scores: d log chance_y / d eta, (eta, chances) -> (.., K, m).
+    """Family of outcomes.
 
-    bend: (eta, chances, latent) -> (.., m, m), the sum over y of latent_y times the second derivatives of -log chance_y.
+    Attributes:
+        chances: eta (.., m) -> (.., K).
+        scores: (eta, chances) -> (.., K, m), d log chance_y / d eta.
+        bend: (eta, chances, latent) -> (.., m, m), the sum over y of latent_y times the second derivatives of -log chance_y.
     """
 
     chances: Callable[[FloatArray], FloatArray]

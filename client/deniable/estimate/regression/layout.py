@@ -164,7 +164,14 @@ def terms(
     perturbed: Mapping[str, PerturbedVariable],
     outcome_kinds: Sequence[NDArray[Any]],
 ) -> Terms:
-    """Returns the design matrix of the right-hand side. covariates: see `regress`. outcome_kinds: further codes of respondents, (n,) each.
+    """Returns the design matrix of the right-hand side.
+
+    Args:
+        right: The right-hand side.
+        covariates: As in `regress`.
+        data: The public columns.
+        perturbed: The perturbed predictors.
+        outcome_kinds: Further codes of respondents, (n,) each.
 
     Raises:
         EstimateError: A name is unknown, a value is missing, or terms are collinear.

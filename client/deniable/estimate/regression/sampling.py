@@ -32,9 +32,11 @@ _NOTHING = 1e-10  # of the variance among respondents: less between clusters is 
 
 @dataclass(frozen=True, eq=False)
 class SamplingDesign:
-    """Weights and clusters. weights: shape (n,), of mean 1; None if all are alike.
+    """Weights and clusters of respondents.
 
-    clusters: shape (n,), numbers from 0; None if all were drawn alone.
+    Attributes:
+        weights: Shape (n,), with mean 1; None if all are alike.
+        clusters: Shape (n,), numbers from 0; None if all were drawn alone.
     """
 
     weights: FloatArray | None = None

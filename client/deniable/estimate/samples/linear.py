@@ -71,10 +71,16 @@ class Linear:
 
 @dataclass(frozen=True)
 class _Weighed:
-    """The requested shares of a table's cells, and their weights.
+    """Requested shares of a table's cells, and their weights.
 
-    outputs: shape (m, rest, b): what each cell adds to each of m shares; b: the answers to the question whose shares are known, else one.
-    weights: of the groups. factors: by group and such answer, shape (G, b). fit: of the m, shape (G, b, m). total: of all weights.
+    With b the answers to the question whose shares are known, else 1:
+
+    Attributes:
+        outputs: The part of each cell in each of m shares, shape (m, rest, b).
+        weights: The weights of the groups.
+        factors: The factors by group and such answer, shape (G, b).
+        fit: The part that the margins explain, shape (G, b, m).
+        total: The sum of all weights.
     """
 
     outputs: FloatArray

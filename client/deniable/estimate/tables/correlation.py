@@ -73,7 +73,13 @@ def correlation_with(
 ) -> Estimate:
     """Estimates the correlation of a question's scores and a public number of every respondent, in a population.
 
-    bits: unpacked reports, shape (n, record_bits), as `unpack` returns them. numbers: shape (n,), in the order of the reports.
+    Args:
+        survey: The survey as published.
+        bits: Unpacked reports, shape (n, record_bits), as `unpack` returns them.
+        question: The id of the question.
+        scores: A score for each option; None (or nan) leaves an option out.
+        numbers: Shape (n,), in the order of the reports.
+        confidence: The confidence of the limits.
 
     Raises:
         EstimateError: As `correlation`.

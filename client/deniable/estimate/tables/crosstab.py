@@ -294,8 +294,14 @@ def joint(
 ) -> Crosstab:
     """Estimates the joint shares of two or more questions from whole reports, since a tally has pairs only.
 
-    bits: unpacked reports, shape (n, record_bits), as `unpack` returns them. questions: ids. The error grows by a factor of about
-    1 / (theta - phi) with each further question.
+    The error grows by a factor of about 1 / (theta - phi) with each further question.
+
+    Args:
+        survey: The survey as published.
+        bits: Unpacked reports, shape (n, record_bits), as `unpack` returns them.
+        questions: The ids of the questions.
+        confidence: The confidence of each cell's limits.
+        target: "population" or "respondents".
 
     Raises:
         EstimateError: As `crosstab`.

@@ -90,8 +90,8 @@ class GroupDifferences(Tabular):
     def records(self) -> tuple[Table, ...]:
         """Returns one row for each difference; option is empty for a mean. Shares are of 1, means in their unit.
 
-        p_value: of each by itself; p_bonferroni goes with the limits; p_holm, p_bh: see `limits.multiple_testing`; of all the differences
-            here.
+        p_value is of each difference alone, p_bonferroni agrees with the limits, and p_holm and p_bh adjust for all differences here (see
+        `limits.multiple_testing`).
         """
         header = ("question", "reference", "group", "option", "estimate", "std_error", "low", "high", *ADJUSTED, "warning")
         rows = tuple(self._record(row, tests) for row, tests in zip(self.rows, self._tests(), strict=True))

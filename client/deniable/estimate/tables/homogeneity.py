@@ -23,7 +23,13 @@ from deniable.wire.tally import Tally
 
 @dataclass(frozen=True)
 class GroupCounts:
-    """One group's reports to a question, and how many have each bit set, shape (k,). sampling: as in `Interval.sampling`."""
+    """One group's reports to a question.
+
+    Attributes:
+        n: Reports.
+        ones: Reports with each bit set, shape (k,).
+        interval: The requested interval.
+    """
 
     n: int
     ones: NDArray[np.int64]

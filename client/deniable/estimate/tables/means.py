@@ -170,10 +170,18 @@ def quantile(
     confidence: float = 0.95,
     target: str = "population",
 ) -> Quantile:
-    """Estimates the q-quantile of a question with ordered options, by default the median. 0 < q < 1.
+    """Estimates the q-quantile of a question with ordered options, by default the median.
 
-    leave_out: options without a place in the order ("no answer"). Limits: R. Woodruff, J. Am. Stat. Assoc. 47 (1952), by inverting the
-    one-sided limits of each cumulative share at (1 - confidence) / 2.
+    Limits invert the one-sided limits of each cumulative share at (1 - confidence) / 2 (R. Woodruff, J. Am. Stat. Assoc. 47 (1952)).
+
+    Args:
+        survey: The survey as published.
+        tally: The counted reports.
+        question: The id of the question.
+        q: Above 0 and below 1.
+        leave_out: Options without a place in the order ("no answer").
+        confidence: The confidence of both limits together.
+        target: "population" or "respondents".
 
     Raises:
         EstimateError: An argument breaks its rule, or the question is a number on a grid.
@@ -223,9 +231,8 @@ def quantile_of(
 ) -> Quantile:
     """Returns a quantile from shares.
 
-    figures: adjusted shares, shares, and a function to the variances of weighted sums of these, for weights of shape (m, k). which: q,
-        and the
-    order. exact: indices in the order that the limits enclose at least (`_exact_limits`).
+    figures: adjusted shares, shares, and a function to the variances of weighted sums of these, for weights of shape (m, k). which: q, and
+    the order. exact: indices in the order that the limits enclose at least (`_exact_limits`).
     """
     (fitted, shares, variances), (q, order) = figures, which
     reached = np.cumsum(fitted[order]) >= q * fitted[order].sum() * (1 - 1e-12)

@@ -132,18 +132,23 @@ _AnyRow = TypeVar("_AnyRow", Row, MeanRow)
 
 @dataclass(frozen=True)
 class Results(Tabular):
-    """The estimates of one survey. It prints as a table; iterating gives its rows, and `results["smokes"]` the rows of one question.
+    """Estimates of one survey. It prints as a table; iterating gives its rows, and `results["smokes"]` the rows of one question.
 
-    survey, title, digest: which survey, as published. n: reports. epsilon: what one submission gives away at most,
-    exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
-    the intervals of all options of a question together (of a multiple choice: of all its items) instead of for each alone; a mean's
-    interval is always alone. means: of the questions that have scores.
-    group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
-    answered with real coins, which are never mixed with others. n_by_hand: how many such reports there are beside these.
-    n_organisation: how many of these an organisation perturbed, which had its people's answers. made_up: whether
-    some of the reports look made up, and what would not show; None without reports. may_wait: how many more reports may have arrived,
-    at most; a server counts them in batches, and does not say how many there are. sample: how people were drawn, as the errors take it, in
-    a line; empty where the survey has no groups, and everybody was drawn alone.
+    Attributes:
+        survey, title, digest: The survey as published.
+        n: Reports.
+        epsilon: The exact privacy loss of one submission, at most.
+        rows: The questions in order, each with its options in order.
+        simultaneous: Whether `confidence` holds for the intervals of all options of a question together (of a multiple choice: of all its
+            items) instead of for each alone; a mean's interval is always alone.
+        means: The means of the questions with scores.
+        group: The public group of the reports, or None for all groups together.
+        by_hand: Whether these are the reports of people who answered with real coins, which are never mixed with others.
+        n_by_hand: The number of such reports beside these.
+        n_organisation: The number of these reports that an organisation with its people's answers perturbed.
+        made_up: The test for made-up reports; None without reports.
+        may_wait: The most reports that may wait to be counted: a server counts them in batches, and does not publish their number.
+        sample: The assumption about the sample, in a line; empty if the survey has no groups, and everybody was drawn alone.
     """
 
     survey: str

@@ -38,7 +38,13 @@ def mean_rows(
 ) -> tuple[MeanRow, ...]:
     """Returns the mean of every scale and number, in order, among people who answered; without a mean, a row with the reason.
 
-    items: the items to compute, by default all. reports: the reports with their sampling design, if there is one.
+    Args:
+        survey: The survey as published.
+        tally: The counted reports.
+        items: The items to compute, by default all.
+        confidence: The confidence of the limits.
+        target: "population" or "respondents".
+        reports: The reports with their sampling design, if there is one.
     """
     interval = Interval(confidence, target=target)
     scored = [(item, scores) for item in (survey.items if items is None else items) if (scores := scores_of(item)) is not None]

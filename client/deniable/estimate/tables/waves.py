@@ -109,7 +109,7 @@ class Waves(Tabular):
     def records(self) -> tuple[Table, ...]:
         """Returns `change`: a row for each share and mean; option is empty for a mean. Shares are of 1, means in their unit.
 
-        p_value: of no change, of each by itself; p_bonferroni, p_holm, p_bh: of all the changes here (see `limits.multiple_testing`).
+        p_value is of no change, of each alone; p_bonferroni, p_holm and p_bh adjust for all changes here (see `limits.multiple_testing`).
         """
         sides = (f"{side}{end}" for side in ("first", "second") for end in ("", "_low", "_high", "_n"))
         header = ("question", "option", "figure", *sides, "estimate", "std_error", "low", "high", *ADJUSTED, "warning")

@@ -69,7 +69,11 @@ class Weighted(Tabular):
 
 
 def effective_size(weights: NDArray[np.floating] | Sequence[float]) -> float:
-    """Returns Kish's effective sample size. Raises EstimateError unless the weights are finite numbers, none below 0, one above."""
+    """Returns Kish's effective sample size.
+
+    Raises:
+        EstimateError: A weight is not a finite number, or is below 0, or all are 0.
+    """
     w = _checked(weights)
     return float(w.sum() ** 2 / (w**2).sum())
 
@@ -85,9 +89,16 @@ def weighted_shares(
 ) -> Weighted:
     """Estimates the weighted share of every option of a question.
 
-    bits: unpacked reports, shape (n, record_bits). weights: one a report, not below 0; only their ratios matter, and a report of weight
-    0 does not count in n. target "respondents": only the coins are random, and the draw of the questions, if there is one.
-    Raises EstimateError.
+    Args:
+        survey: The survey as published.
+        bits: Unpacked reports, shape (n, record_bits).
+        weights: One a report, not below 0; only their ratios matter, and a report of weight 0 does not count in n.
+        question: The id of the question.
+        confidence: The confidence of the limits.
+        target: "population", or "respondents": only the coins are random, and the draw of the questions, if there is one.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     interval = Interval(confidence, target=target)
     result = _Weighed.of(survey, bits, weights, question)

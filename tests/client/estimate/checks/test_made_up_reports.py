@@ -243,6 +243,6 @@ def test_what_was_found_is_kept_with_its_counts_and_with_no_others(monkeypatch: 
     for _ in range(2):
         assert [made_up(*one) for one in asked] == alone
     assert len(computed) == 4
-    monkeypatch.setattr(module, "_KEPT", 19)
+    monkeypatch.setattr(module, "_CACHED", 19)
     assert made_up(*asked[0]) == alone[0]
     assert len(computed) == 5
