@@ -59,7 +59,7 @@ class Survey:
         missing = "no answer" if "no answer" in labels else None
         if (asked := self.asked.get(name)) is not None:
             bits = bits & asked[:, None]
-        return PerturbedVariable(bits, channel, labels, missing=missing, asked=asked)
+        return PerturbedVariable(bits, channel, labels, missing=missing, was_asked=asked)
 
 
 def yes(holds: NDArray[np.bool_], silent: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.int64], tuple[str, ...]]:

@@ -41,7 +41,7 @@ def median_half_width(design: Mechanism, sizes: Sizes, confidence: float, share:
     if design.number or all(is_uncut(design, n, confidence, share) for n in sizes):
         return min(1.0, math.hypot(*(normal_half_width(design, n, confidence=confidence, share=share) for n in sizes)))
     first, second = (
-        [(_printed(design, n, count, confidence), chance) for count, chance in zip(*_counts(n, design.rate(share)), strict=True)]
+        [(_printed_share(design, n, count, confidence), chance) for count, chance in zip(*_counts(n, design.rate(share)), strict=True)]
         for n in sizes
     )
     widths = ((difference(a, b), chance * other) for a, chance in first for b, other in second if chance * other > _RARE)
@@ -62,8 +62,8 @@ def chance_of_showing(design: Mechanism, sizes: Sizes, shares: tuple[float, floa
         return float(scipy.special.ndtr((more - less - reach) / math.hypot(std_error(design, few, less), std_error(design, many, more))))
     counts, chances = _counts(few, design.rate(less))
     others, _ = _counts(many, design.rate(more))
-    below = [mover.Side(one.estimate, one.low, one.high) for one in (_printed(design, few, count, confidence) for count in counts)]
-    above = [mover.Side(one.estimate, one.low, one.high) for one in (_printed(design, many, count, confidence) for count in others)]
+    below = [mover.Side(one.estimate, one.low, one.high) for one in (_printed_share(design, few, count, confidence) for count in counts)]
+    above = [mover.Side(one.estimate, one.low, one.high) for one in (_printed_share(design, many, count, confidence) for count in others)]
     b, b_low = np.array([side.inside for side in above]), np.array([side.low for side in above])
     beside = (b - side.inside - np.hypot(b - b_low, side.high - side.inside) for side in below)
     return float(chances @ [1 - at_most(_last_without(apart, others), many, design.rate(more)) for apart in beside])
@@ -78,7 +78,7 @@ def _counts(n: int, rate: float) -> tuple[list[int], FloatArray]:
 
 
 @lru_cache(maxsize=4096)
-def _printed(design: Mechanism, n: int, count: int, confidence: float) -> Share:
+def _printed_share(design: Mechanism, n: int, count: int, confidence: float) -> Share:
     return estimate_share(count, n, q0=design.q0, q1=design.q1, confidence=confidence)
 
 

@@ -78,7 +78,7 @@ def outlook(survey: Survey, n: int) -> tuple[Outlook, ...]:
 def widest(survey: Survey, n: int) -> float:
     """Returns the half-width of the least precise question, for n respondents."""
     each = _reports(survey, n)
-    return max(_planned(channel, each) for channel in {question.items[0].channel for question in survey.questions})
+    return max(_planned_half_width(channel, each) for channel in {question.items[0].channel for question in survey.questions})
 
 
 def verdict(survey: Survey, n: int) -> str:
@@ -196,7 +196,7 @@ def _reports(survey: Survey, n: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _planned(channel: Channel, n: int) -> float:
+def _planned_half_width(channel: Channel, n: int) -> float:
     """Returns the half-width as in `plan`."""
     coins = private(channel)
     return share_half_width(coins, n, share=None if coins.number else widest_share(coins, n))
@@ -211,7 +211,7 @@ def _figures(channel: Channel, n: int) -> tuple[float, float, float, int | None,
 
     half, group = max(1, n // 2), within_most(lambda: fewest(lambda size: normal_half_width(coins, size) <= ROUGH))
     return (
-        _planned(channel, n),
+        _planned_half_width(channel, n),
         of(NO_PRIVACY),
         of(curator(channel.epsilon)),
         group,

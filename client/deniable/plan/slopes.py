@@ -84,8 +84,8 @@ def logit_slope(
     Raises:
         EstimateError: An argument breaks its rule, or more than 1 in 20 such fits would be refused: n is too small.
     """
-    reports, parameters = _expected(check_count("n", n), shares, predictor_share, (outcome, predictor))
-    refused = _refused(n, shares, predictor_share, (outcome, predictor))
+    reports, parameters = _expected_reports(check_count("n", n), shares, predictor_share, (outcome, predictor))
+    refused = _chance_refused(n, shares, predictor_share, (outcome, predictor))
     if refused > MOST_REFUSED:
         raise EstimateError(
             f"n must be larger, got {n:,}: of so few people's reports {100 * refused:.0f}% of such fits would be refused, "
@@ -97,7 +97,7 @@ def logit_slope(
     return Slope(slope, error, z * error, power, refused)
 
 
-def _expected(
+def _expected_reports(
     n: int, shares: tuple[float, float], predictor_share: float, coins: tuple[Channel | None, Channel | None]
 ) -> tuple[Reports, FloatArray]:
     """Returns every possible report (outcome, predictor), as often as expected, and the true parameters."""
@@ -128,7 +128,7 @@ def _rows(channel: Channel | None) -> FloatArray:
     return np.array([[1 - phi, 1 - theta], [phi, theta]])
 
 
-def _refused(n: int, shares: tuple[float, float], having: float, coins: tuple[Channel | None, Channel | None]) -> float:
+def _chance_refused(n: int, shares: tuple[float, float], having: float, coins: tuple[Channel | None, Channel | None]) -> float:
     """Returns the sum of the chances that each unbiased estimate of a joint share is below 0, by the normal distribution.
 
     The model is saturated, so its likelihood has an interior maximum if none does. Public groups are of the expected size.

@@ -122,7 +122,7 @@ def _tested(survey: Survey, tally: Tally) -> MadeUp:
     p_value = min(1.0, len(chances) * min(chances))
     shows_from = design.shows_from
     present = shows_from if shows_from < _MOST else None
-    question, shift = _farthest_moved(survey)
+    question, shift = _farthest_move(survey)
     shares = any(item.shared == item.categories for item in survey.items)
     words = _in_words(p_value < LEVEL, present, (question, shift), shares)
     return MadeUp(p_value, p_value < LEVEL, present, question, shift, words)
@@ -347,14 +347,14 @@ def _scales(channel: Channel) -> FloatArray:
     return np.full(_rows(k), math.sqrt((k - 1) * k / (d * (k - d)) * (k / _rows(k))))
 
 
-def _farthest_moved(survey: Survey) -> tuple[str, float]:
+def _farthest_move(survey: Survey) -> tuple[str, float]:
     """Returns the question whose share 1% made-up reports can move farthest, and the distance."""
     shifts = ((item.id, worst_case_shift(item, STATED)) for item in survey.items if item.shared == item.categories)
     of_shares = [(name, max(shift.fakes_up, shift.fakes_down)) for name, shift in shifts]
-    return max(of_shares or map(_mean_moved, survey.items), key=lambda one: one[1])
+    return max(of_shares or map(_mean_move, survey.items), key=lambda one: one[1])
 
 
-def _mean_moved(item: Question) -> tuple[str, float]:
+def _mean_move(item: Question) -> tuple[str, float]:
     """Returns the distance that made-up reports can move the mean of a number, as a part of its range."""
     scores = np.array([*(item.scores or ()), *[0.0] * (item.k - len(item.scores or ()))])
     scores[: len(item.scores or ())] = np.linspace(0, 1, len(item.scores or ()))

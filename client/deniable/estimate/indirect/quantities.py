@@ -97,7 +97,7 @@ def scrambled_mean(
     value = (float(values.mean()) - scrambling.shift) / scrambling.factor
     variance = float(values.var(ddof=1)) / n / scrambling.factor**2
     result = normal.limited("mean", n, value, variance, replace(interval, df=n - 1), (low, high))
-    result = replace(result, warning=_skewed(values))
+    result = replace(result, warning=_skewness_warning(values))
     assumes = ("the chance numbers have the mean that is stated, whatever the true number is",)
     return Estimates(f"scrambled numbers: {scrambling.name}", None, (result,), assumes)
 
@@ -145,7 +145,7 @@ def network_scale_up(
     return Estimates("network scale-up", None, (result,), assumes)
 
 
-def _skewed(values: FloatArray) -> str:
+def _skewness_warning(values: FloatArray) -> str:
     """Returns the warning about too few reports for their skewness, or nothing: W. Cochran, "Sampling Techniques" (1977), section 2.15."""
     off = values - values.mean()
     enough = 25 * float((off**3).mean() / (off**2).mean() ** 1.5) ** 2

@@ -246,11 +246,11 @@ def ratio(
     if best < high:
         high = _around(best, _ratio_polynomial(parts, above, z**2 + _beyond(best, parts, above)), bounds)[1]
     std_error = math.sqrt(_spread(value, covariance)) / under
-    warning = "" if under > z * error else _unbounded((low, high), bounds)
+    warning = "" if under > z * error else _unbounded_warning((low, high), bounds)
     return estimated(what, n, value, std_error, (low, high), interval, warning)
 
 
-def _unbounded(limits: tuple[float, float], bounds: tuple[float, float]) -> str:
+def _unbounded_warning(limits: tuple[float, float], bounds: tuple[float, float]) -> str:
     """Returns the warning about a ratio whose denominator may be 0."""
     if limits == bounds:
         return "its denominator is not clearly above 0: the reports exclude nothing that is possible"

@@ -104,7 +104,7 @@ def proportion(ones: int, n: int, q0: float, q1: float, interval: Interval) -> S
     variance = max(rate * (1 - rate), (q0 + gap * inside) * (1 - q0 - gap * inside))
     if sampling < 1:
         variance = inside * q1 * (1 - q1) + (1 - inside) * (q0 * (1 - q0) + sampling * inside * gap**2)
-    whose, method = _really_used(interval, n, min(q0, 1 - q0, q1, 1 - q1))
+    whose, method = _feasible_method(interval, n, min(q0, 1 - q0, q1, 1 - q1))
     std_error = math.sqrt(variance / n) / abs(gap)
     if method == "wald":  # by the rate as observed
         half = closed_form.normal_quantile(interval.alpha) * math.sqrt(rate * (1 - rate) / n) / abs(gap)
@@ -114,7 +114,7 @@ def proportion(ones: int, n: int, q0: float, q1: float, interval: Interval) -> S
     return Share(ones, n, estimate, std_error, low, high, confidence, method, target)
 
 
-def _really_used(interval: Interval, n: int, rarest: float) -> tuple[str, str]:
+def _feasible_method(interval: Interval, n: int, rarest: float) -> tuple[str, str]:
     """Returns the target and method of the limits: a method for large n where the default would take too long.
 
     The randomness of rounding alone, of the respondents, is a sum of independent chances, and no such sum spreads more than a population's

@@ -55,7 +55,7 @@ def fit(request: Request) -> Coefficients:
         request.sampling.require_errors(scores[:, :b] @ np.linalg.inv(carried), terms.which, naming.names)
         covariance = covariance @ request.sampling.meat(scores, terms.which) @ covariance
     shares = likelihood.combinations(reports, maximum.parameters)
-    answered, size = _answered(reports, maximum.parameters, cells.complete), cells.complete
+    answered, size = _answered_share(reports, maximum.parameters, cells.complete), cells.complete
     latent = _latent(terms, shares[:size] / shares[:size].sum())
     return Coefficients(
         request=request,
@@ -120,7 +120,7 @@ def _in_words(model: str, outcomes: Sequence[str]) -> str:
     }[model]
 
 
-def _answered(reports: likelihood.Reports, parameters: FloatArray, complete: int) -> float:
+def _answered_share(reports: likelihood.Reports, parameters: FloatArray, complete: int) -> float:
     """Returns the estimated share of people who answered all questions of the model."""
     if complete == reports.x.shape[1]:
         return 1.0

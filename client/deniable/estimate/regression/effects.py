@@ -90,7 +90,7 @@ def predictions(fit: Coefficients, rows: pd.DataFrame | Mapping[str, Any], confi
         beta, covariance = fit.core or (fit.params, fit.covariance)
         values, errors = x @ beta, np.sqrt(np.einsum("ip,pq,iq->i", x, covariance, x))
         each = zip(values.tolist(), errors.tolist(), fit.freedom(x @ np.linalg.inv(fit.basis.turn)).tolist(), strict=True)
-        figures = [_limited(fit, "mean", value, error, confidence, df) for value, error, df in each]
+        figures = [_with_limits(fit, "mean", value, error, confidence, df) for value, error, df in each]
         return Effects(f"{fit.request.formula}: {fit.outcome}", names, tuple(zip(labels, figures, strict=True)))
     chances, gradients = _chances(result, x)
     b = result.reports.coefficients
@@ -152,13 +152,13 @@ def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
     answers = result.outcomes[:1] if len(result.outcomes) == 2 else result.outcomes
     rows = []
     for contrast in _contrasts(people):
-        values, errors = _averaged(people, contrast)
+        values, errors = _average_effect(people, contrast)
         if not (errors > 0).all():
             raise EstimateError(f"the effect of {contrast.name} has no error: it changes no term of the model. Leave it out of the formula")
         for y, answer in enumerate(answers):
             what = f"{contrast.name}: {contrast.what}, on {answer}"
             rows.append(
-                ((contrast.name, contrast.what, answer), _limited(fit, what, float(values[y]), float(errors[y]), confidence, fit.df))
+                ((contrast.name, contrast.what, answer), _with_limits(fit, what, float(values[y]), float(errors[y]), confidence, fit.df))
             )
     return Effects(f"{fit.request.formula} ({fit.request.model}): average marginal effects", ("variable", "change", "answer"), tuple(rows))
 
@@ -222,12 +222,12 @@ def _contrasts(people: _People) -> Iterator[_Contrast]:
             yield _Contrast(name, "per unit", basis.columns(over), basis.columns(under), per)
             continue
         levels, labels = _levels(layout, name, column)
-        at = [_moved(people, name, _constant(column, level)) for level in levels]
+        at = [_basis_at(people, name, _constant(column, level)) for level in levels]
         for label, x in zip(labels[1:], at[1:], strict=True):
             yield _Contrast(name, f"{label} against {labels[0]}", x, at[0], np.ones((1, 1)))
 
 
-def _moved(people: _People, name: str, values: Any) -> FloatArray:
+def _basis_at(people: _People, name: str, values: Any) -> FloatArray:
     """Returns the basis where a variable has other values."""
     terms = people.fit.terms
     return terms.basis.columns(terms.layout.matrix(people.frame.assign(**{name: values}), people.kinds))
@@ -259,7 +259,7 @@ def _constant(column: pd.Series[Any], level: Any) -> Any:
     return pd.Categorical([level] * len(column), categories=column.cat.categories)
 
 
-def _averaged(people: _People, contrast: _Contrast) -> tuple[FloatArray, FloatArray]:
+def _average_effect(people: _People, contrast: _Contrast) -> tuple[FloatArray, FloatArray]:
     """Returns the average difference in the chance of each outcome, shape (K,), and its standard error."""
     result, (kinds, cells) = people.fit, people.pi.shape
     size, b = result.complete, people.fit.reports.coefficients
@@ -291,7 +291,7 @@ def _chances(fit: Likelihood, x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return mu, gradient if reports.constraint is None else gradient @ reports.constraint
 
 
-def _limited(fit: Coefficients, what: str, value: float, error: float, confidence: float, df: float) -> Estimate:
+def _with_limits(fit: Coefficients, what: str, value: float, error: float, confidence: float, df: float) -> Estimate:
     half = -float(scipy.special.stdtrit(df, Interval(confidence).alpha / 2)) * error
     return Estimate(what, fit.nobs, value, error, value - half, value + half, confidence, "population")
 

@@ -85,7 +85,7 @@ class Factor:
         if self.expression.by_name:
             return next(iter(observed.values()))
         try:
-            return _broadcast(_computed(self.source, {**self.constants, **observed}, state), len(frame))
+            return _broadcast(_evaluate_source(self.source, {**self.constants, **observed}, state), len(frame))
         except Exception as error:  # whatever Python in a formula can raise
             raise EstimateError(f"formula cannot be computed: {self.text}: {type(error).__name__}: {plain(error)}") from None
 
@@ -113,7 +113,7 @@ def learned(
             variable together.
     """
     columns = {f"_column_{place}": name for place, name in enumerate(sorted(expression.names & {*public.columns, *latent}))}
-    factor = Factor(expression, _renamed(expression, columns), columns)
+    factor = Factor(expression, _with_safe_names(expression, columns), columns)
     if expression.by_name:
         return factor
     with np.errstate(all="ignore"):
@@ -204,7 +204,7 @@ class _Constants(ast.NodeTransformer):
         """Replaces a node, or looks within it."""
         if isinstance(node, ast.Call | ast.Attribute | ast.Subscript) and self._of_columns(node):
             try:
-                value = _computed(ast.unparse(node), self.columns, {})
+                value = _evaluate_source(ast.unparse(node), self.columns, {})
             except Exception:  # a part that is no value by itself
                 return self.generic_visit(node)
             if _is_constant(value, self.rows):
@@ -242,7 +242,7 @@ def _alone(factor: Factor, frame: pd.DataFrame, values: Any, first: NDArray[np.i
         return False
 
 
-def _computed(source: str, names: Mapping[str, Any], state: dict[str, Any]) -> Any:
+def _evaluate_source(source: str, names: Mapping[str, Any], state: dict[str, Any]) -> Any:
     from formulaic.transforms import TRANSFORMS
     from formulaic.utils.layered_mapping import LayeredMapping
     from formulaic.utils.stateful_transforms import stateful_eval
@@ -250,7 +250,7 @@ def _computed(source: str, names: Mapping[str, Any], state: dict[str, Any]) -> A
     return stateful_eval(source, LayeredMapping(dict(names), TRANSFORMS), {}, state, None)
 
 
-def _renamed(expression: Expression, columns: Mapping[str, str]) -> str:
+def _with_safe_names(expression: Expression, columns: Mapping[str, str]) -> str:
     """Returns the expression over safe names, which no function has."""
     safe = {name: alias for alias, name in columns.items()}
     tree = copy.deepcopy(expression.tree)

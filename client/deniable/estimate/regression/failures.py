@@ -52,7 +52,7 @@ def separation(outcome: str, concerned: Sequence[tuple[str, tuple[str, ...]]], t
 
 def indistinct(terms: Sequence[str], statistics: str) -> ModelError:
     """Returns the error of reports that leave open how much is due to each of some terms; statistics: the measure and its value."""
-    named = _named(terms)
+    named = _terms_in_words(terms)
     return ModelError(
         f"the model has no estimate: these reports say too little about {named} to tell it apart from the rest of the model",
         "This happens with few people, with answers that are perturbed much, and with predictors that nearly always go together",
@@ -73,7 +73,7 @@ def unfinished(statistics: str) -> ModelError:
 
 def collinear(terms: Sequence[str], far: bool) -> ModelError:
     """Returns the error of terms that are a function of others; far: whether some number is far from 0 beside its spread."""
-    named = _named(terms)
+    named = _terms_in_words(terms)
     centre = ["centre numbers that are far from 0 beside their spread, as with center()"] if far else []
     return ModelError(
         f"the model has no estimate: its terms repeat each other, since one of {', '.join(terms)} follows from the others",
@@ -85,7 +85,7 @@ def collinear(terms: Sequence[str], far: bool) -> ModelError:
 
 def empty(terms: Sequence[str]) -> ModelError:
     """Returns the error of terms that are 0 for every respondent, such as a combination of categories without people."""
-    named = _named(terms)
+    named = _terms_in_words(terms)
     return ModelError(
         f"the model has no estimate: no respondent has {named}",
         ways=[JOIN, _leave_out(terms)],
@@ -106,7 +106,7 @@ def too_few(respondents: int, needed: int, terms: int, statistics: str) -> Model
 
 def one_respondent(terms: Sequence[str]) -> ModelError:
     """Returns the error of a linear model that a single respondent decides."""
-    named = _named(terms)
+    named = _terms_in_words(terms)
     return ModelError(
         f"the model has no error: a single respondent decides {named}, and without them nothing says how large it is",
         ways=[_leave_out(terms), JOIN, MORE],
@@ -117,7 +117,7 @@ def one_respondent(terms: Sequence[str]) -> ModelError:
 
 def alike(terms: Sequence[str]) -> ModelError:
     """Returns the error of a linear model with equal reports about some terms."""
-    named = _named(terms)
+    named = _terms_in_words(terms)
     return ModelError(
         f"the model has no error: all reports that {named} is computed from are equal, which says nothing of how far people differ",
         "With few people that is chance; it does not show that the error is 0",
@@ -137,7 +137,7 @@ def few_clusters(name: str, clusters: int) -> ModelError:
 
 def within_clusters(terms: Sequence[str]) -> ModelError:
     """Returns the error of terms that are the same as single clusters."""
-    named = _named(terms)
+    named = _terms_in_words(terms)
     return ModelError(
         f"the model has no error: {named} is the same as a single cluster, and one cluster does not show how clusters differ",
         ways=[_leave_out(terms), "leave the clusters out if people were drawn one by one"],
@@ -172,7 +172,7 @@ def at_limit(
     return tuple(concerned)
 
 
-def _named(terms: Sequence[str]) -> str:
+def _terms_in_words(terms: Sequence[str]) -> str:
     """Returns coefficients in words, without the intercepts beside others: "sex = f and age" for "sex[T.f]:age"."""
     others = [term for term in terms if not term.startswith("Intercept")] or terms
     conditions = [" and ".join(_SHOWN.sub(r" = \1", part) for part in term.split(":")) for term in others]

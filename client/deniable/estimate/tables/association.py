@@ -45,13 +45,13 @@ def independence(table: Crosstab) -> HypothesisTest:
         return answered_table.independence(valid, f"{what} among those who answered both")
     if isinstance(table, LinearTable):
         _require_all_possible("test of independence", table)
-        return replace(sampled.independence(table, what), warning=few.test(_unseen(table)))
+        return replace(sampled.independence(table, what), warning=few.test(_has_unseen_pair(table)))
     result = normal.chi_squared(what, float(_statistic(table.together, table)), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
     rows, cols = (table.together.sum(axis=axis) / channel.d for axis, channel in zip((1, 0), reversed(table.channels), strict=True))
     if rows.min() * cols.min() / table.n >= bootstrap.SMALL:
         return result
     if not bootstrap.feasible(table.n, table.channels):
-        return replace(result, warning=few.test(_unseen(table)))
+        return replace(result, warning=few.test(_has_unseen_pair(table)))
     margins = [pseudo_answers.possible(margin) for margin in _margins(table)]
     draws = bootstrap.tables(margins, table.channels, table.n, bootstrap.generator())
     p_value = bootstrap.p_value(result.statistic, lambda reports: _statistic(reports, table), draws)
@@ -68,13 +68,13 @@ def _statistic(together: NDArray[np.int64], table: Crosstab) -> FloatArray:
     excess = (shares - p[..., :, None] * q[..., None, :])[..., :-1, :-1]
     rows, cols = (
         pseudo_answers.covariances(np.where(named[..., None], margin, pseudo_answers.each_possible(margin)), channel)[..., :-1, :-1]
-        for named, margin, channel in zip((_named(together, -1), _named(together, -2)), (p, q), table.channels, strict=True)
+        for named, margin, channel in zip((_is_named(together, -1), _is_named(together, -2)), (p, q), table.channels, strict=True)
     )
     by_both = np.linalg.solve(rows, excess) * np.linalg.solve(cols, excess.swapaxes(-1, -2)).swapaxes(-1, -2)
     return np.asarray(table.n * by_both.sum(axis=(-1, -2)))
 
 
-def _named(together: NDArray[np.int64], axis: int) -> NDArray[np.bool_]:
+def _is_named(together: NDArray[np.int64], axis: int) -> NDArray[np.bool_]:
     """Returns whether each option of the other axis is named in some report, survey by survey."""
     return np.asarray(together.any(axis=axis).all(axis=-1))
 
@@ -138,7 +138,7 @@ def cramers_v(table: Crosstab) -> Estimate:
     value, std_error = math.sqrt(unbiased / size), spread / math.sqrt(size)
     low, high = (min(1.0, math.sqrt(end / size)) for end in ends)
     what = f"Cramér's V of {' and '.join(table.questions)}"
-    warning = few.test(_unseen(table)) or (_IMPOSSIBLE if ends[0] >= size else "")
+    warning = few.test(_has_unseen_pair(table)) or (_IMPOSSIBLE if ends[0] >= size else "")
     return Estimate(what, table.n, value, std_error, low, high, table.confidence, table.target, warning, origin=table.origin)
 
 
@@ -247,7 +247,7 @@ def _positive_margins(table: Crosstab, what: str) -> tuple[FloatArray, FloatArra
     return p, q
 
 
-def _unseen(table: Crosstab) -> bool:
+def _has_unseen_pair(table: Crosstab) -> bool:
     """Returns whether no report names some pair of options: the distribution of the test is then far off."""
     return int(table.together.min()) < 1
 

@@ -169,10 +169,10 @@ class Results(Tabular):
 
     def __post_init__(self) -> None:
         """Sets the part of the survey's reports in the origin of each row."""
-        object.__setattr__(self, "rows", tuple(map(self._placed, self.rows)))
-        object.__setattr__(self, "means", tuple(map(self._placed, self.means)))
+        object.__setattr__(self, "rows", tuple(map(self._with_origin, self.rows)))
+        object.__setattr__(self, "means", tuple(map(self._with_origin, self.means)))
 
-    def _placed(self, row: _AnyRow) -> _AnyRow:
+    def _with_origin(self, row: _AnyRow) -> _AnyRow:
         if row.origin is None or (row.origin.group, row.origin.by_hand) == (self.group, self.by_hand):
             return row
         return replace(row, origin=replace(row.origin, group=self.group, by_hand=self.by_hand))
@@ -262,7 +262,7 @@ class Results(Tabular):
         """
         part = {**({} if self.group is None else {"group": self.group}), **({"by_hand": True} if self.by_hand else {})}
         keys, cells = tuple(part), tuple(part.values())
-        rows, means = (tuple((*_values(self._alarmed(one)).values(), *cells) for one in several) for several in (self.rows, self.means))
+        rows, means = (tuple((*_values(self._with_alarm(one)).values(), *cells) for one in several) for several in (self.rows, self.means))
         return Table("share", (*_ROW_KEYS, *keys), rows), Table("mean", (*_MEAN_KEYS, *keys), means)
 
     def to_frame(self, table: str | None = None) -> pd.DataFrame:
@@ -337,7 +337,7 @@ class Results(Tabular):
     def _marks(self) -> dict[str, str]:
         return footnotes([row.warning for part in (self.means, self.rows) for row in part])
 
-    def _alarmed(self, row: Row | MeanRow) -> Row | MeanRow:
+    def _with_alarm(self, row: Row | MeanRow) -> Row | MeanRow:
         """Returns the row with the alarm about made-up reports, if there is one, in its warning."""
         alarm = self.made_up.words if self.made_up and self.made_up.alarm else ""
         return replace(row, warning="; ".join(filter(None, [row.warning, alarm])))

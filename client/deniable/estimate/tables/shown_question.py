@@ -79,7 +79,7 @@ def among_shown(survey: Survey, question: str, table_of: Callable[[str, str], Cr
     table = table_of(after.question, question)
     answers = tuple(option for option in item.categories if option != NO_ANSWER)
     shown_after = {after.question: after.options}
-    part, unanswered = table.share(shown_after), _unanswered(table, {**shown_after, question: NO_ANSWER})
+    part, unanswered = table.share(shown_after), _unanswered_share(table, {**shown_after, question: NO_ANSWER})
     shares, answered = [], []
     for option in item.categories:
         shares.append(_among(table, {question: option}, shown_after))
@@ -87,7 +87,7 @@ def among_shown(survey: Survey, question: str, table_of: Callable[[str, str], Cr
     return ShownQuestion(question, after, part, unanswered, item.categories, tuple(shares), tuple(answered))
 
 
-def _unanswered(table: Crosstab, chosen: dict[str, str | Sequence[str]]) -> Estimate:
+def _unanswered_share(table: Crosstab, chosen: dict[str, str | Sequence[str]]) -> Estimate:
     """Returns the share of all people who were shown the question and did not answer; 0 if the table assumes that all answered."""
     try:
         return table.share(chosen)

@@ -74,7 +74,7 @@ def effective_size(weights: NDArray[np.floating] | Sequence[float]) -> float:
     Raises:
         EstimateError: A weight is not a finite number, or is below 0, or all are 0.
     """
-    w = _checked(weights)
+    w = _checked_weights(weights)
     return float(w.sum() ** 2 / (w**2).sum())
 
 
@@ -142,7 +142,7 @@ class _Weighed:
     @classmethod
     def of(cls, survey: Survey, bits: NDArray[np.bool_], weights: NDArray[np.floating] | Sequence[float], name: str) -> _Weighed:
         counts.place_of(survey, name)
-        w = _checked(weights, len(bits))
+        w = _checked_weights(weights, len(bits))
         counted = w > 0
         bits, w = bits[counted], w[counted]
         (question,), (set_,) = counts.bits_of(survey, bits, [name])
@@ -206,7 +206,7 @@ class _Weighed:
         return normal.limited(what, len(w), value, variance, interval, bounds)
 
 
-def _checked(weights: NDArray[np.floating] | Sequence[float], n: int | None = None) -> FloatArray:
+def _checked_weights(weights: NDArray[np.floating] | Sequence[float], n: int | None = None) -> FloatArray:
     """Returns the weights, the largest 1: only their ratios matter, and the squares of very large ones would be infinite."""
     try:
         result = np.asarray(weights)

@@ -142,7 +142,7 @@ def test_a_linear_model_of_public_columns_is_least_squares_with_robust_errors() 
     with pytest.raises(EstimateError, match="must have at least 4 respondents more than terms, got 6 and 3"):
         regress("y ~ x + z", data[:6], model="linear")
     for scale in (1e200, 1e-200):  # squares of these are no numbers
-        with pytest.raises(EstimateError, match=r"largest numbers are from 1e-30 to 1e\+30: x is not"):
+        with pytest.raises(EstimateError, match=r"largest number of each term must be from 1e-30 to 1e\+30: use another unit for x"):
             regress("y ~ x", data.assign(x=data["x"] * scale), model="linear")
 
 
