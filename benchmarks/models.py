@@ -59,7 +59,7 @@ class Survey:
         missing = "no answer" if "no answer" in labels else None
         if (asked := self.asked.get(name)) is not None:
             bits = bits & asked[:, None]
-        return PerturbedVariable(bits, channel, labels, missing=missing, asked=asked)
+        return PerturbedVariable(bits, channel, labels, missing=missing, was_asked=asked)
 
 
 def yes(holds: NDArray[np.bool_], silent: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.int64], tuple[str, ...]]:
@@ -102,7 +102,7 @@ def ordinal(rng: np.random.Generator, n: int) -> Survey:
         "y ~ a + b + age",
         {"y": (y, LEVELS), "a": yes(a), "b": yes(b)},
         truth,
-        {"model": "ordinal", "given": "1"},
+        {"model": "ordinal", "covariates": "1"},
         pd.DataFrame({"age": age.round(1)}),
         {("a", "yes against no, always"): top[1] - top[0]},
     )
@@ -129,7 +129,7 @@ def clusters(rng: np.random.Generator, n: int) -> Survey:
     low, high = (averaged(at, 0.5) for at in (-0.5, 0.3))
     truth = {"Intercept": np.log(low / (1 - low)), "b[T.yes]": 0.0}
     truth["a[T.yes]"] = float(np.log(high / (1 - high)) - truth["Intercept"])
-    options = {"clusters": "clinic", "given": "1"}
+    options = {"clusters": "clinic", "covariates": "1"}
     answers = {"y": yes(y), "a": yes(a), "b": yes(b)}
     return Survey("y ~ a + b", answers, truth, options, pd.DataFrame({"clinic": clinic}), {("a", "yes against no"): high - low})
 

@@ -130,7 +130,7 @@ def test_the_bound_is_the_one_of_the_pages_and_of_plans(run, survey_file, epsilo
     bound = posterior_bound(Survey.from_file(survey_file).odds)
     assert f"at most {bound}% sure from the whole record" in run("check", str(survey_file)).stdout
     assert json.loads(run("check", "--json", str(survey_file)).stdout)["belief_at_most"] == float(bound / 100)
-    assert f"can be {bound}% sure at most" in run("plan", str(survey_file), "--n", "100").stdout
+    assert f"can become at most {bound}% sure" in run("plan", str(survey_file), "--n", "100").stdout
     assert json.loads(run("plan", str(survey_file), "--n", "100", "--json").stdout)["belief"] == float(bound / 100)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import deniable.topics
-from deniable.plan import ROUGH, widest
+from deniable.plan.proposals import ROUGH, widest
 from deniable.survey import Survey
 from deniable.survey.labels import warnings
 from deniable.topics import TOPICS, Topic

@@ -122,7 +122,7 @@ def _improved(document: dict[str, Any], n: int) -> dict[str, Any]:
     if (error := missing("the precision of the survey", "estimate")) is not None:
         click.echo(f"note: {error}")
         return document
-    from deniable.plan import ROUGH, proposals, verdict, widest
+    from deniable.plan.proposals import ROUGH, proposals, verdict, widest
 
     while True:
         survey = Survey.from_dict(document)

@@ -134,7 +134,7 @@ def plan_command(
         raise click.UsageError("give --slope, --outcome-shares and --predictor-share together")
     if chart and chart.suffix.lower() not in (".svg", ".png"):
         raise click.BadParameter(f"must end in .svg or .png, got {chart}", param_hint="--chart")
-    from deniable.plan import SlopeOf, plan
+    from deniable.plan import Clusters, SlopeOf, plan
 
     slope_of = SlopeOf(*slope, outcome_shares, predictor_share) if slope and outcome_shares and predictor_share else None
     result = plan(
@@ -144,8 +144,7 @@ def plan_command(
         confidence=confidence,
         share=share,
         groups=groups,
-        clusters=clusters,
-        rho=rho,
+        clusters=Clusters(clusters, rho) if clusters is not None and rho is not None else None,
         slope=slope_of,
     )
     if chart:

@@ -364,7 +364,7 @@ class Analysis(Tabular):
         data: pd.DataFrame | None = None,
         *,
         model: str = "logit",
-        given: str | None = None,
+        covariates: str | None = None,
         errors: str | None = None,
         weights: str | None = None,
         clusters: str | None = None,
@@ -379,7 +379,7 @@ class Analysis(Tabular):
             formula: The model, such as "affair ~ religious + children".
             data: Public columns, in the order of the reports.
             model: As in `estimate.regress`.
-            given: As in `estimate.regress`.
+            covariates: As in `estimate.regress`.
             errors: As in `estimate.regress`.
             weights: As in `estimate.regress`.
             clusters: As in `estimate.regress`.
@@ -391,7 +391,7 @@ class Analysis(Tabular):
         """
         if self.sample is not None:
             raise EstimateError("a regression cannot allow for a sample: it takes weights and clusters, columns of the data, instead")
-        options: dict[str, Any] = {"model": model, "given": given, "errors": errors, "weights": weights, "clusters": clusters}
+        options: dict[str, Any] = {"model": model, "covariates": covariates, "errors": errors, "weights": weights, "clusters": clusters}
         return regress(formula, data, self.perturbed(scored), **options)
 
     def perturbed(self, scored: Sequence[str] = ()) -> Mapping[str, PerturbedVariable]:

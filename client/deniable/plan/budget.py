@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.errors import EstimateError
 from deniable.mechanism import Channel
-from deniable.plan.checked import check_count, check_number, check_probability, shown
+from deniable.plan.arguments import check_count, check_number, check_probability, quoted
 from deniable.plan.precision import Mechanism, private, std_error
 
 _MOST_QUESTIONS = 10_000
@@ -22,8 +22,12 @@ _MOST_EPSILON = 1_000.0  # coins of more toss nothing
 class QuestionSampling:
     """One way to spend the budget: every respondent's device draws `ask` of the questions at random and asks only those.
 
-    epsilon: of each question asked. reports: how many a question gets, on average. coin_error: the standard error of a
-    share that the coins alone cause, for the people who were asked. std_error: the whole of it, for the population.
+    Attributes:
+        ask: Questions that each device draws.
+        epsilon: The privacy loss of each question that is drawn.
+        reports: The average number of reports about a question.
+        coin_error: The part of a share's standard error that the coins cause, among the people who answer.
+        std_error: The whole standard error, for the population.
     """
 
     ask: int
@@ -36,21 +40,25 @@ class QuestionSampling:
 def split_or_sample(
     questions: int, epsilon: float, n: int, *, k: int = 2, share: float | None = None, ask: Iterable[int] | None = None
 ) -> tuple[QuestionSampling, ...]:
-    """Compares asking r of the questions, for every r in `ask` (default: 1 up to all), in a budget of epsilon together.
+    """Compares the precision of a share by the number of questions that each respondent is asked, with one budget for all.
 
-    questions: how many there are, with k categories each. n: respondents. share: the true one, or None for the
-    hardest. r = questions is the plain split. The draw is made without looking at any answer, so it costs nothing.
-    Raises EstimateError.
+    The draw looks at no answer, so it costs no privacy. To ask all questions is the plain split of the budget.
+
+    Args:
+        questions: The number of questions.
+        epsilon: The budget of a respondent's questions together.
+        n: Respondents.
+        k: The number of categories of each question.
+        share: The true share, or None for the hardest.
+        ask: The numbers of questions to compare, by default 1 up to all.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     questions, n, k = check_count("questions", questions, _MOST_QUESTIONS), check_count("n", n), _categories(k)
     epsilon = check_number("epsilon", epsilon, 0, _MOST_EPSILON)
-    numbers = range(1, questions + 1) if ask is None else [_ask(r, questions) for r in ask]
-    return tuple(_asked(r, epsilon / r, n * r // questions, k, share) for r in numbers)
-
-
-def best(ways: Iterable[QuestionSampling]) -> QuestionSampling:
-    """Returns the way with the smallest standard error; on a tie the one that asks fewer questions."""
-    return min(ways, key=lambda way: (way.std_error, way.ask))
+    numbers = range(1, questions + 1) if ask is None else [_checked_ask(r, questions) for r in ask]
+    return tuple(_question_sampling(r, epsilon / r, n * r // questions, k, share) for r in numbers)
 
 
 def _categories(k: int) -> int:
@@ -59,15 +67,15 @@ def _categories(k: int) -> int:
     return int(k)
 
 
-def _ask(r: int, questions: int) -> int:
+def _checked_ask(r: int, questions: int) -> int:
     if isinstance(r, bool) or not isinstance(r, int | np.integer) or not 1 <= r <= questions:
-        raise EstimateError(f"ask must be from 1 to {questions}, the number of questions, got {shown(r)}")
+        raise EstimateError(f"ask must be from 1 to {questions}, the number of questions, got {quoted(r)}")
     return int(r)
 
 
-def _asked(ask: int, epsilon: float, reports: int, k: int, share: float | None) -> QuestionSampling:
+def _question_sampling(ask: int, epsilon: float, reports: int, k: int, share: float | None) -> QuestionSampling:
     if reports < 1:
-        raise EstimateError(f"n must give every question a report on average, got too few for ask = {ask}")
+        raise EstimateError(f"n is too small for ask = {ask}: on average each question needs a report")
     design = private(Channel.for_epsilon(epsilon, k))
     return QuestionSampling(ask, epsilon, reports, _coin_error(design, reports, share), std_error(design, reports, share))
 

@@ -8,7 +8,7 @@ import altair as alt
 
 from deniable.estimate.present.table import Table
 
-_COLOURS = {"private": "#0072b2", "trusted curator": "#d55e00", "no privacy": "#555555"}  # told apart by colour-blind people too
+_COLOURS = {"private": "#0072b2", "trusted curator": "#d55e00", "no privacy": "#555555"}  # distinct for colour-blind people too
 _DASHES = {"private": [1, 0], "trusted curator": [6, 3], "no privacy": [2, 2]}
 
 

@@ -15,49 +15,75 @@ clusters: Student's t with clusters - 1 degrees of freedom.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.roots import root
-from deniable.plan.checked import check_confidence, check_count, check_half_width, check_inside, check_number, check_probability
-from deniable.plan.precision import MOST, Mechanism, fewest, planned_half_width, std_error
+from deniable.plan.arguments import check_confidence, check_count, check_half_width, check_inside, check_number, check_probability
+from deniable.plan.precision import MOST, Mechanism, fewest, share_half_width, std_error
 
 _FAR = 40.0  # log odds
 _RARE = 1e-12  # of a share: its log odds are less than _FAR away
 _NODES = 60  # of the Gauss-Hermite rule
 
 
-def cluster_half_width(
-    design: Mechanism, n: int, clusters: int, rho: float, *, confidence: float = 0.95, share: float | None = None
-) -> float:
-    """Returns half the width of a share's interval of n people in this many clusters of one size, at the median of possible errors.
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters of one size that respondents come from, such as clinics.
 
-    clusters: at least 2 and at most n. rho: how the true answers of two people of one cluster correlate, from 0 to 1; see
-    `rho_of_log_odds`. share: the true one, or None for the one with the largest error. For a number the half-width of its mean at most,
-    as a part of its range. Clusters of different sizes count as fewer, 1 / (sum of their squared parts). For designs without noise. Raises
-    EstimateError.
+    Clusters of different sizes count as fewer: 1 / (sum of their squared parts).
+
+    Attributes:
+        count: The number of clusters.
+        rho: The correlation of the true answers of two people in one cluster, from 0 to 1; see `rho_of_log_odds`.
+
+    Raises:
+        EstimateError: An attribute breaks its rule.
     """
-    people = effective_people(design, n, clusters, rho, confidence=confidence, share=share)
-    return planned_half_width(design, max(1, math.floor(people)), confidence=confidence, share=_share(design, n / clusters, rho, share))
+
+    count: int
+    rho: float
+
+    def __post_init__(self) -> None:
+        check_count("clusters", self.count)
+        check_probability("rho", self.rho)
 
 
-def effective_people(
-    design: Mechanism, n: int, clusters: int, rho: float, *, confidence: float = 0.95, share: float | None = None
-) -> float:
+def cluster_half_width(design: Mechanism, n: int, clusters: Clusters, *, confidence: float = 0.95, share: float | None = None) -> float:
+    """Returns half the width of the interval of a share, at the median of the errors that clusters give.
+
+    For a number it is the half-width of its mean at most, as a part of its range.
+
+    Args:
+        design: A design without noise.
+        n: Respondents in all clusters together.
+        clusters: At least 2 and at most n.
+        confidence: The confidence of the interval.
+        share: The true share, or None for the one with the largest error.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
+    """
+    people = effective_people(design, n, clusters, confidence=confidence, share=share)
+    return share_half_width(design, max(1, math.floor(people)), confidence=confidence, share=_share(design, n, clusters, share))
+
+
+def effective_people(design: Mechanism, n: int, clusters: Clusters, *, confidence: float = 0.95, share: float | None = None) -> float:
     """Returns the effective sample size: people drawn one by one with as wide an interval, at most n.
 
-    Arguments as in `cluster_half_width`.
+    Arguments and errors are as in `cluster_half_width`.
     """
     if design.noise:
         raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
-    if check_count("clusters", clusters) < 2 or check_count("n", n) < clusters:
-        raise EstimateError(f"clusters must be at least 2 and at most the {n:,} people, got {clusters:,}")
-    share = _share(design, n / clusters, check_probability("rho", rho), share)
+    if clusters.count < 2 or check_count("n", n) < clusters.count:
+        raise EstimateError(f"clusters must be at least 2 and at most the {n:,} people, got {clusters.count:,}")
+    share = _share(design, n, clusters, share)
     alone = n * std_error(design, n, share) ** 2
-    alike = (n / clusters - 1) * rho * share * (1 - share)
-    return min(float(n), n * alone / ((alone + alike) * _stretch(clusters - 1, confidence) ** 2)) if alone else float(n)
+    alike = (n / clusters.count - 1) * clusters.rho * share * (1 - share)
+    return min(float(n), n * alone / ((alone + alike) * _stretch(clusters.count - 1, confidence) ** 2)) if alone else float(n)
 
 
 def clusters_needed(
@@ -65,14 +91,23 @@ def clusters_needed(
 ) -> int:
     """Returns the fewest clusters, at least 2, of this many people each whose `cluster_half_width` is at most `half`.
 
-    Raises EstimateError.
+    Args:
+        design: A design without noise.
+        half: The largest half-width of a share.
+        people: People in each cluster.
+        rho: As in `Clusters`.
+        confidence: The confidence of the interval.
+        share: The true share, or None for the one with the largest error.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     half, each = check_half_width(half), check_count("people", people)
 
     def enough(clusters: int) -> bool:
         if clusters < 2:
             return False
-        return cluster_half_width(design, clusters * each, clusters, rho, confidence=confidence, share=share) <= half
+        return cluster_half_width(design, clusters * each, Clusters(clusters, rho), confidence=confidence, share=share) <= half
 
     return fewest(enough, most=max(1, MOST // each))
 
@@ -82,12 +117,15 @@ def people_in_each(
 ) -> int:
     """Returns the fewest people in each of this many clusters whose `cluster_half_width` is at most `half`.
 
-    Raises EstimateError, also if no number is enough: the clusters themselves differ, and only more of them help.
+    Arguments are as in `clusters_needed`.
+
+    Raises:
+        EstimateError: An argument breaks its rule, or no number is enough: clusters differ, and only more of them help.
     """
     half, most = check_half_width(half), min(10**9, MOST // check_count("clusters", clusters))
 
     def enough(people: int) -> bool:
-        return cluster_half_width(design, clusters * people, clusters, rho, confidence=confidence, share=share) <= half
+        return cluster_half_width(design, clusters * people, Clusters(clusters, rho), confidence=confidence, share=share) <= half
 
     if not enough(most):
         raise EstimateError(f"no number of people in each of {clusters:,} clusters gives a half-width of {half:g}: it takes more clusters")
@@ -107,13 +145,13 @@ def rho_of_log_odds(sd: float, share: float) -> float:
     return float(weights @ (scipy.special.expit(middle + sd * nodes) - share) ** 2) / (share * (1 - share))
 
 
-def _share(design: Mechanism, people: float, rho: float, share: float | None) -> float:
-    """Returns the given share, or the one with the largest error: a parabola's top, clipped at 0 and 1."""
+def _share(design: Mechanism, n: int, clusters: Clusters, share: float | None) -> float:
+    """Returns a share, by default the one with the largest error: a parabola's top, clipped at 0 and 1."""
     if share is not None:
         return check_probability("share", share)
     if design.number:
         return 0.5
-    alike = (people - 1) * rho * design.gap
+    alike = (n / clusters.count - 1) * clusters.rho * design.gap
     return min(1.0, max(0.0, (1 - 2 * design.q0 + alike) / (2 * (design.gap + alike))))
 
 

@@ -8,29 +8,35 @@ from functools import lru_cache
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.moments.pseudo_answers import score_of_bits, second_moments
 from deniable.mechanism import Channel, Window
-from deniable.plan.checked import check_confidence, check_count, check_number, check_scores
+from deniable.plan.arguments import check_confidence, check_count, check_number, check_scores
 
-_Floats = NDArray[np.float64]
-_MEANS = 41  # true means that are tried, evenly spaced
+_MEANS = 41  # true means to try, evenly spaced
 _UNCUT = 0.15  # of the scale: limits that reach less far from its middle are hardly ever cut at its ends
 _TYPICAL = 0.6745  # standard errors: half of all estimates are nearer to the truth, and have wider limits
 
 
 def mean_half_width(channel: Channel, scores: Sequence[float], n: int, *, confidence: float = 0.95, mean: float | None = None) -> float:
-    """Returns half the width of a mean's interval, in the unit of the scores, for n people who answer: the median of possible widths.
+    """Returns half the width of the interval of a mean, in the unit of the scores: the median of possible widths.
 
-    scores: one for each of the first categories; categories without one ("no answer") do not count. mean: the true one, or None for the
-    hardest. Of all distributions of the true answers, the one with the largest variance of one report's pseudo-answer sum of
-    (score - mean) u; limits are Student's, and end with the scale. If some may not answer, the plan takes all to answer, which the
-    reports do not know: Fieller's limits are 1 / sqrt(1 - g) times as far, g the squared t times the variance of the part that answered.
-        Raises
-    EstimateError.
+    It is for the distribution of true answers with the largest variance of one report's pseudo-answer sum of (score - mean) u. Limits are
+    Student's, and end with the scale. If some may not answer, the plan takes all to answer, which the reports do not show: Fieller's
+    limits are 1 / sqrt(1 - g) times as far, g the squared t times the variance of the part that answered.
+
+    Args:
+        channel: The coins of the question.
+        scores: One number for each of the first categories; categories without one ("no answer") do not count.
+        n: People who answer.
+        confidence: The confidence of the interval.
+        mean: The true mean, or None for the hardest.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     uncut, length = uncut_half_width(channel, scores, n, confidence=confidence, mean=mean), float(np.ptp(scores))
     if not math.isfinite(uncut):
@@ -71,7 +77,7 @@ def _variance_of_answered(channel: Channel, scored: int) -> float:
     return float(np.max(_squares(channel, np.repeat([1.0, 0.0], [scored, channel.k - scored]))[:scored])) - 1
 
 
-def _largest_variance(channel: Channel, values: _Floats, mean: float) -> float:
+def _largest_variance(channel: Channel, values: FloatArray, mean: float) -> float:
     """Returns the largest variance over all distributions on the scored categories with this mean: a mixture of two."""
     weights = np.zeros(channel.k)
     weights[: len(values)] = values - mean
@@ -83,7 +89,7 @@ def _largest_variance(channel: Channel, values: _Floats, mean: float) -> float:
     return float(np.nanmax(np.where(below + above == 0, np.maximum(squares[low][:, None], squares[high][None, :]), mixed)))
 
 
-def _squares(channel: Channel, weights: _Floats) -> _Floats:
+def _squares(channel: Channel, weights: FloatArray) -> FloatArray:
     """Returns E[(sum of weights u)^2 | x] for each category x."""
     if isinstance(channel, Window):
         return np.asarray(np.array(channel.chances, dtype=np.float64) @ score_of_bits(weights, channel) ** 2)

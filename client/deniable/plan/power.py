@@ -1,7 +1,6 @@
-"""Power analysis: the chance that a true share, or a difference of two groups, is found, and the respondents that a wanted power takes.
+"""Power analysis: the chance to find a share or a difference of two groups, and the respondents that a power takes.
 
-A share's test compares the estimate with a multiple of its standard error under no difference; its distribution is taken as normal. Two
-groups' test is the one of the printed interval. docs/guide/planner.md has the formulas.
+docs/guide/planner.md has the formulas.
 """
 
 from __future__ import annotations
@@ -15,19 +14,94 @@ import scipy
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
 from deniable.estimate.limits.roots import root
-from deniable.plan.checked import both_sizes, check_alpha, check_confidence, check_count, check_inside, check_probability
+from deniable.plan.arguments import both_sizes, check_alpha, check_confidence, check_count, check_inside, check_probability
 from deniable.plan.groups import chance_of_showing
 from deniable.plan.precision import MOST, Mechanism, at_most, fewest, std_error
 
-_LEAST = 1e-12  # of the shares and differences that are looked at
+_LEAST = 1e-12  # the smallest share or difference to try
 
 
-def power_of_share(design: Mechanism, n: int, share: float, *, against: float = 0.0, alpha: float = 0.05) -> float:
-    """Returns the power of a one-sided test at level alpha of a true share against the value `against`.
+def power(
+    design: Mechanism, n: int | tuple[int, int], share: float | tuple[float, float], *, against: float = 0.0, alpha: float = 0.05
+) -> float:
+    """Returns the power of a test: of a share against a value, or of the difference between two groups.
 
-    Normal approximation: with s0 and s1 the standard errors under the two shares, the estimate is compared with
-    against +- z s0. Exact if the null allows one count only, as 0 does without privacy. Raises EstimateError.
+    A share has a one-sided test by the normal approximation: with s0 and s1 the standard errors under the two shares, the estimate is
+    compared with against +- z s0. It is exact if the null allows one count only, as 0 does without privacy. Two groups have the
+    two-sided test of the results: whether 0 is outside the interval. The chance of a difference in the wrong direction is left out.
+
+    Args:
+        design: The coins of a question (`private`), `NO_PRIVACY`, or a `curator`.
+        n: Respondents; of two groups their sizes, or one number for both.
+        share: The true share, or the two shares of two groups.
+        against: The share under the null hypothesis; not for two groups.
+        alpha: The level of the test.
+
+    Raises:
+        EstimateError: An argument breaks its rule, or two groups of different sizes have a curator's noise.
     """
+    if isinstance(share, tuple):
+        _refuse_against(against)
+        return _power_of_difference(design, n, share, alpha)
+    if isinstance(n, tuple):
+        raise EstimateError(f"share must be two shares for two groups, got {share!r}")
+    return _power_of_share(design, n, share, against, alpha)
+
+
+def sample_size_for_power(
+    design: Mechanism, share: float | tuple[float, float], *, against: float = 0.0, alpha: float = 0.05, power: float = 0.8
+) -> int:
+    """Returns the fewest reports, or reports of each of two groups, for the test of `power` to reach a power.
+
+    Since counts are whole, the power of two groups may fall by a little where n grows by one: it is the fewest about the normal
+    distribution's number.
+
+    Args:
+        design: As in `power`.
+        share: As in `power`.
+        against: As in `power`.
+        alpha: The level of the test.
+        power: The least power.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
+        SampleSizeError: No number up to `MOST` is enough.
+    """
+    if isinstance(share, tuple):
+        _refuse_against(against)
+        return _sample_size_for_difference(design, share, alpha, power)
+    _refuse_equal("share", share, "against", against)
+    least = check_inside("power", power)
+    return fewest(lambda n: _power_of_share(design, n, share, against, alpha) >= least)
+
+
+def smallest_effect(design: Mechanism, n: int | tuple[int, int], *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """Returns the smallest true share above 0, or difference between two groups, that is found with this power.
+
+    A share is found by the printed interval of confidence 1 - alpha (`power_of_interval`), whose end at 0 is one-sided; with a
+    curator's noise by the test of `power`. A difference is around one half, and either group may have the larger share.
+
+    Args:
+        design: As in `power`.
+        n: Respondents; for a difference the sizes of the two groups.
+        alpha: The level of the test.
+        power: The least power.
+
+    Returns:
+        The share or the difference, or None if not even 1 is found.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
+    """
+    least, alpha = check_inside("power", power), check_alpha(alpha)
+    if isinstance(n, tuple):
+        return _smallest(lambda apart: _power_of_difference(design, n, (0.5 - apart / 2, 0.5 + apart / 2), alpha), least)
+    if design.noise:
+        return _smallest(lambda share: _power_of_share(design, n, share, 0.0, alpha), least)
+    return _smallest(lambda share: power_of_interval(design, n, share, confidence=1 - alpha), least)
+
+
+def _power_of_share(design: Mechanism, n: int, share: float, against: float, alpha: float) -> float:
     z = -float(scipy.special.ndtri(check_alpha(alpha)))
     away = abs(check_probability("share", share) - check_probability("against", against))
     if not design.noise and design.rate(against) in (0, 1):
@@ -35,46 +109,40 @@ def power_of_share(design: Mechanism, n: int, share: float, *, against: float = 
     return _chance(away - z * std_error(design, n, against), std_error(design, n, share))
 
 
-def sample_size_for_share(design: Mechanism, share: float, *, against: float = 0.0, alpha: float = 0.05, power: float = 0.8) -> int:
-    """Returns the fewest reports that reach `power`. Raises EstimateError, also if no number is enough."""
-    _different("share", share, "against", against)
-    reached = check_inside("power", power)
-    return fewest(lambda n: power_of_share(design, n, share, against=against, alpha=alpha) >= reached)
-
-
-def power_of_difference(design: Mechanism, n: int | tuple[int, int], shares: tuple[float, float], *, alpha: float = 0.05) -> float:
-    """Returns the power of a two-sided test at level alpha of the shares of two groups.
-
-    n: the reports from each group, or from the first and from the second. The test is the one of the results, whether 0 is outside
-    the interval (`chance_of_showing`); the chance of a difference in the wrong direction is left out. Of a design with noise, for
-    groups of one size only, it is a normal approximation: under no difference both have the mean share. Raises EstimateError.
-    """
+def _power_of_difference(design: Mechanism, n: int | tuple[int, int], shares: tuple[float, float], alpha: float) -> float:
+    """Returns the power of a difference; with noise by the normal approximation, where both groups have the mean share under the null."""
     first, second = (check_probability("shares", share) for share in shares)
     check_alpha(alpha)
-    if isinstance(n, tuple) or not design.noise:
-        return chance_of_showing(_without_noise(design), both_sizes(n), (first, second), 1 - alpha)
-    alike = math.sqrt(2) * std_error(design, n, (first + second) / 2)
-    apart = math.hypot(std_error(design, n, first), std_error(design, n, second))
+    sizes = both_sizes(n)
+    if not design.noise or sizes[0] != sizes[1]:
+        return chance_of_showing(_without_noise(design), sizes, (first, second), 1 - alpha)
+    alike = math.sqrt(2) * std_error(design, sizes[0], (first + second) / 2)
+    apart = math.hypot(std_error(design, sizes[0], first), std_error(design, sizes[0], second))
     return _chance(abs(first - second) + float(scipy.special.ndtri(alpha / 2)) * alike, apart)
 
 
-def sample_size_for_difference(design: Mechanism, shares: tuple[float, float], *, alpha: float = 0.05, power: float = 0.8) -> int:
-    """Returns the fewest reports from each of two groups for which `power_of_difference` reaches `power`. Raises EstimateError.
-
-    Since counts are whole, power may fall by a little where n grows by one: it is the fewest about the normal distribution's number.
-    """
-    _different("shares", shares[0], "shares", shares[1])
-    reached, z = check_inside("power", power), -float(scipy.special.ndtri(check_alpha(alpha) / 2))
+def _sample_size_for_difference(design: Mechanism, shares: tuple[float, float], alpha: float, power: float) -> int:
+    _refuse_equal("shares", shares[0], "shares", shares[1])
+    least, z = check_inside("power", power), -float(scipy.special.ndtri(check_alpha(alpha) / 2))
     apart = math.hypot(*(std_error(design, 1, check_probability("shares", share)) for share in shares))
-    ratio = (z + float(scipy.special.ndtri(reached))) * apart / abs(shares[1] - shares[0])
-    near = math.ceil(min(MOST, ratio * min(ratio, MOST)))  # of shares that hardly differ the square would be no number
-    return fewest(lambda n: power_of_difference(design, n, shares, alpha=alpha) >= reached, near=max(1, near))
+    ratio = (z + float(scipy.special.ndtri(least))) * apart / abs(shares[1] - shares[0])
+    near = math.ceil(min(MOST, ratio * min(ratio, MOST)))  # the square for shares that hardly differ would be infinite
+    return fewest(lambda n: _power_of_difference(design, n, shares, alpha) >= least, near=max(1, near))
 
 
 def power_of_interval(design: Mechanism, n: int, share: float, *, confidence: float = 0.95) -> float:
-    """Returns the chance that the interval of `deniable.estimate`, by default, lies above 0, for a share above it.
+    """Returns the chance that the default interval of `deniable.estimate` lies above 0, for a share above 0.
 
-    Exact: the least count whose interval does, and its tail probability. For designs without noise. Raises EstimateError.
+    It is exact: the tail probability of the least count with such an interval.
+
+    Args:
+        design: A design without noise.
+        n: Respondents.
+        share: The true share.
+        confidence: The confidence of the interval.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     check_confidence(confidence)
     rate = _without_noise(design).rate(check_probability("share", share))
@@ -83,35 +151,13 @@ def power_of_interval(design: Mechanism, n: int, share: float, *, confidence: fl
 
 @lru_cache(maxsize=256)
 def _least_count_above_0(design: Mechanism, n: int, confidence: float) -> int:
-    """Returns the least count with an interval above 0; n + 1 if not even n has one. More set bits never mean a lower limit."""
-    low, high = math.floor(n * design.q0), n + 1
+    """Returns the least count with an interval above 0; n + 1 if not even n has one."""
+    low, high = math.floor(n * design.q0), n + 1  # a larger count never has a lower limit
     while high - low > 1:
         middle = (low + high) // 2
         above = estimate_share(middle, n, q0=design.q0, q1=design.q1, confidence=confidence).low > 0
         low, high = (low, middle) if above else (middle, high)
     return high
-
-
-def smallest_share(design: Mechanism, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """Returns the smallest true share that is found to be above 0 with this power; None if not even 1 is.
-
-    Of reports, by the printed interval of confidence 1 - alpha (`power_of_interval`), whose end at 0 is one-sided; of a
-    curator's noisy count by `power_of_share`.
-    """
-    reached, alpha = check_inside("power", power), check_alpha(alpha)
-    if design.noise:
-        return _smallest(lambda share: power_of_share(design, n, share, alpha=alpha), reached)
-    return _smallest(lambda share: power_of_interval(design, n, share, confidence=1 - alpha), reached)
-
-
-def smallest_difference(design: Mechanism, n: int | tuple[int, int], *, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """Returns the smallest difference of two groups' shares around one half that a two-sided test finds with this power.
-
-    n: reports from each group, or from the first and from the second, as in `power_of_difference`; of two sizes either group may have the
-    larger share. None if not even 0 against 1 is found.
-    """
-    reached = check_inside("power", power)
-    return _smallest(lambda apart: power_of_difference(design, n, (0.5 - apart / 2, 0.5 + apart / 2), alpha=alpha), reached)
 
 
 def _chance(margin: float, spread: float) -> float:
@@ -120,11 +166,15 @@ def _chance(margin: float, spread: float) -> float:
 
 
 def _smallest(chance: Callable[[float], float], power: float) -> float | None:
-    """Returns the share in (0, 1] at which a growing chance reaches the power; None if it does not. Raises EstimateError if all do."""
+    """Returns the share in (0, 1] at which a growing chance reaches the power; None if it does not.
+
+    Raises:
+        EstimateError: Every share reaches it.
+    """
     if chance(1.0) < power:
         return None
     if (least := chance(_LEAST)) >= power:
-        raise EstimateError(f"power must be above {least:.3g}, with which the smallest of all shows by chance, got {power!r}")
+        raise EstimateError(f"power must be above {least:.3g}, which chance alone reaches, got {power!r}")
     return root(lambda share: chance(share) - power, _LEAST, 1.0)
 
 
@@ -134,6 +184,11 @@ def _without_noise(design: Mechanism) -> Mechanism:
     return design
 
 
-def _different(name: str, value: float, other: str, second: float) -> None:
+def _refuse_equal(name: str, value: float, other: str, second: float) -> None:
     if value == second:
         raise EstimateError(f"{name} must differ from {other}, got {value!r} twice: no number of respondents finds no difference")
+
+
+def _refuse_against(against: float) -> None:
+    if against:
+        raise EstimateError(f"against must be left out for two groups, got {against!r}")

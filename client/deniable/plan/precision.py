@@ -1,8 +1,8 @@
 """Precision of a share and its sample size: how many respondents a survey needs.
 
-Three designs: the coins of a question; no privacy at all; and a trusted curator, who knows every answer and adds
-Laplace noise of scale 1/epsilon to the published count. Standard errors are as in `estimate` for the population:
-respondents are a random sample and the coins are tossed. docs/guide/planner.md has the formulas.
+Three designs: the coins of a question; no privacy; and a trusted curator, who has every answer and adds Laplace noise of scale 1/epsilon to
+the published count. Standard errors are as in `estimate` for the population: of a random sample of respondents, and of the coins.
+docs/guide/planner.md has the formulas.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.roots import root
 from deniable.estimate.moments.output_values import largest_variance
 from deniable.mechanism import Channel, Window
-from deniable.plan.checked import (
+from deniable.plan.arguments import (
     LARGEST,
     MOST_PEOPLE,
     check_confidence,
@@ -28,28 +29,35 @@ from deniable.plan.checked import (
     check_half_width,
     check_number,
     check_probability,
-    shown,
+    quoted,
 )
 from deniable.plan.means import mean_half_width, uncut_half_width
 
-MOST = MOST_PEOPLE  # respondents that are looked at
-_ALL = 0.5  # half of what a share can be: no interval tells less
-# Steps in which the expected width of an interval is summed: a sum over counts 0.3 standard deviations apart is exact where it is smooth.
-_COUNTS = 40
-_SHARES = 101  # that are tried, within as many half-widths of the hardest one as _NEAR says: so there are as many counts whatever n is
-_NEAR = 8.0
-_GUESSES = 2  # at a number of people, before it is looked for
-_CLEAR = 2.0  # half-widths from 0 and from 1 at which intervals are not cut
-REACH = 6.0  # standard deviations of the count that this covers on either side
+MOST = MOST_PEOPLE
+"""Most respondents that a plan may have."""
+REACH = 6.0
+"""Standard deviations on either side of the expected count that sums over counts cover."""
+_ALL = 0.5  # half of a share's range: no interval is wider
+_COUNTS = 40  # steps of a sum over counts: 0.3 standard deviations apart it is exact where it is smooth
+_SHARES = 101  # true shares to try for the widest interval
+_NEAR = 8.0  # half-widths around the hardest share to try: the number of counts is the same for every n
+_GUESSES = 2  # steps towards a sample size before the search
+_CLEAR = 2.0  # half-widths from 0 and from 1 at which intervals are not clipped
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """How a count comes about from n people, a share p of whom hold a category.
+    """Design of a survey question: the chances that a person's answer is counted.
 
-    q0, q1: P(counted | another category), P(counted | this category), q0 < q1. noise: the scale of the Laplace noise
-    that is added to the count. number: the coins of a number whose reports tell its mean only; shares are then means, as parts of its
-    range, and q0 and q1 those of yes/no coins that are as precise at worst. Raises EstimateError.
+    Attributes:
+        q0: P(counted | another category).
+        q1: P(counted | this category), above q0.
+        noise: The scale of the Laplace noise that is added to the count.
+        number: The coins of a number whose reports hold its mean only. Shares are then means, as parts of its range, and q0 and q1 belong
+            to yes/no coins with the same precision at worst.
+
+    Raises:
+        EstimateError: An attribute breaks its rule.
     """
 
     q0: float
@@ -81,11 +89,11 @@ NO_PRIVACY = Mechanism(0.0, 1.0)
 
 
 class SampleSizeError(EstimateError):
-    """More respondents are needed than `MOST`."""
+    """A plan needs more respondents than `MOST`."""
 
 
 def private(channel: Channel) -> Mechanism:
-    """Returns the coins of a question, for any one of its categories, or of a number whose reports hold its mean only."""
+    """Returns the design of a question's coins, for any of its categories, or of a number whose reports hold its mean only."""
     if isinstance(channel, Window):
         gap = 1 / (2 * math.sqrt(largest_variance(channel)))
         return Mechanism((1 - gap) / 2, (1 + gap) / 2, number=channel)
@@ -93,27 +101,41 @@ def private(channel: Channel) -> Mechanism:
 
 
 def curator(epsilon: float) -> Mechanism:
-    """Returns the design of one trusted party, who adds Laplace noise of scale 1/epsilon to the count."""
+    """Returns the design of a trusted curator, who adds Laplace noise of scale 1/epsilon to the count."""
     number = check_number("epsilon", epsilon)
     if not number >= 1 / LARGEST:
-        raise EstimateError(f"epsilon must be above 0, at least {1 / LARGEST:g}, got {shown(epsilon)}: there is no estimate")
+        raise EstimateError(f"epsilon must be above 0, at least {1 / LARGEST:g}, got {quoted(epsilon)}: there is no estimate")
     return Mechanism(0.0, 1.0, 1 / number)
 
 
 def std_error(design: Mechanism, n: int, share: float | None = None) -> float:
-    """Returns the standard error of the estimated share from n reports: sqrt(f (1 - f) / n + 2 (noise / n)^2) / (q1 - q0).
+    """Returns the standard error of an estimated share: sqrt(f (1 - f) / n + 2 (noise / n)^2) / (q1 - q0).
 
-    share: the true one, or None for the hardest. Raises EstimateError.
+    Args:
+        design: The design.
+        n: Respondents.
+        share: The true share, by default the hardest.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     rate = design.rate(_share(design, share))
     return math.sqrt(rate * (1 - rate) / check_count("n", n) + 2 * (design.noise / n) ** 2) / design.gap
 
 
-def half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
-    """Returns half the width of an interval around the estimate that encloses the truth with this confidence.
+def normal_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
+    """Returns half the width of an interval that is not clipped at 0 and 1; `expected_half_width` is for printed intervals.
 
-    By the normal distribution for the sample and the coins and exactly for the curator's noise; of a number by Student's t. It is not
-    clipped at 0 and 1; `expected_half_width` is the width of a printed interval. Raises EstimateError.
+    It uses the normal distribution for the sample and the coins, the exact one for a curator's noise, and Student's t for a number.
+
+    Args:
+        design: The design.
+        n: Respondents.
+        confidence: The confidence of the interval.
+        share: The true share, or None for the hardest.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     alpha = 1 - check_confidence(confidence)
     if design.number:
@@ -143,10 +165,18 @@ def _beyond(h: float, sigma: float, scale: float) -> float:
 
 
 def expected_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
-    """Returns half the mean width of the default interval of `deniable.estimate.share`, or `mean`; for designs without noise.
+    """Returns half the mean width of the default interval of `deniable.estimate.share`, or `mean`.
 
-    share: the true one, or None for `widest_share`. The mean over the binomial count, every value of it or 40 to 80 of them, evenly spaced,
-    each with the interval computed in full. Raises EstimateError.
+    The mean is over the binomial count: every value, or 40 to 80 evenly spaced ones, each with its full interval.
+
+    Args:
+        design: A design without noise.
+        n: Respondents.
+        confidence: The confidence of the interval.
+        share: The true share, or None for `widest_share`.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     if design.noise:
         raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
@@ -163,11 +193,11 @@ def expected_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, 
 
 
 def _spaced(n: int, low: float, high: float, *, step: float) -> NDArray[np.int64]:
-    """Returns the possible counts of n in this range, evenly spaced: each, or as far apart as the step allows."""
+    """Returns evenly spaced possible counts in a range: each one, or as far apart as the step allows."""
     return np.arange(max(0, math.floor(low)), min(n, math.ceil(high)) + 1, max(1, math.floor(step)))
 
 
-def chances_of(counts: NDArray[np.int64], n: int, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+def chances_of(counts: NDArray[np.int64], n: int, rate: FloatArray) -> FloatArray:
     """Returns the chances of binomial counts, each with its neighbours: they sum to 1. One row for each rate, shape (rates, counts)."""
     ways = -scipy.special.gammaln(counts + 1) - scipy.special.gammaln(n - counts + 1)
     logs = scipy.special.xlogy(counts, rate) + scipy.special.xlog1py(n - counts, -rate) + ways
@@ -175,20 +205,23 @@ def chances_of(counts: NDArray[np.int64], n: int, rate: NDArray[np.float64]) -> 
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def _half_widths(design: Mechanism, counts: NDArray[np.int64], n: int, confidence: float) -> NDArray[np.float64]:
+def _half_widths(design: Mechanism, counts: NDArray[np.int64], n: int, confidence: float) -> FloatArray:
     shares = [estimate_share(int(count), n, q0=design.q0, q1=design.q1, confidence=confidence) for count in counts]
-    return np.array([(one.high - one.low) / 2 for one in shares])
+    return np.array([(share.high - share.low) / 2 for share in shares])
 
 
 def widest_share(design: Mechanism, n: int, *, confidence: float = 0.95) -> float:
-    """Returns the true share at which intervals are widest.
+    """Returns the true share with the widest interval.
 
-    Far from 0 and 1 it is the share with the largest standard error. Intervals that reach 0 or 1 are clipped there, and the
-    widest ones lie further inside. For designs with noise, whose intervals are not clipped, the former always. Raises EstimateError.
+    It is the share with the largest standard error, unless intervals are clipped at 0 or 1: then the widest ones lie further inside.
+    Intervals of designs with noise are never clipped.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     if design.number or is_uncut(design, n, confidence, design.hardest_share):
         return design.hardest_share
-    hardest, near = design.hardest_share, _NEAR * half_width(design, n, confidence=confidence)
+    hardest, near = design.hardest_share, _NEAR * normal_half_width(design, n, confidence=confidence)
     shares = np.linspace(max(0.0, hardest - near), min(1.0, hardest + near), _SHARES)
     rates = design.q0 + design.gap * shares
     spread = math.sqrt(n * max(rates * (1 - rates)))
@@ -197,37 +230,58 @@ def widest_share(design: Mechanism, n: int, *, confidence: float = 0.95) -> floa
     return float(shares[np.argmax(means)])
 
 
-def planned_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
-    """Returns the half-width for tables, charts and sample sizes of a plan, at most one half.
+def share_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
+    """Returns half the width of the interval of a share, at most one half, for tables, charts and sample sizes.
 
-    `half_width` if the interval ends well before 0 and 1, and for designs with noise; else `expected_half_width`, since it is clipped
-    there. share: the true one, or None for the one with the widest intervals. Raises EstimateError.
+    It is `normal_half_width` for designs with noise and for intervals that end well before 0 and 1, and `expected_half_width` for those
+    that are clipped there.
+
+    Args:
+        design: The design.
+        n: Respondents.
+        confidence: The confidence of the interval.
+        share: The true share, or None for the one with the widest intervals.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     uncut = design.number is None and is_uncut(design, n, confidence, _share(design, share))
-    one = half_width if uncut else expected_half_width
-    return min(_ALL, one(design, n, confidence=confidence, share=share))
+    width = normal_half_width if uncut else expected_half_width
+    return min(_ALL, width(design, n, confidence=confidence, share=share))
 
 
 def is_uncut(design: Mechanism, n: int, confidence: float, share: float) -> bool:
-    """Returns whether intervals end well before 0 and 1 at this true share; with noise they always count as such."""
-    return design.noise > 0 or min(share, 1 - share) > _CLEAR * half_width(design, n, confidence=confidence, share=share)
+    """Returns whether intervals at a true share end well before 0 and 1, or are never clipped, as with noise."""
+    return design.noise > 0 or min(share, 1 - share) > _CLEAR * normal_half_width(design, n, confidence=confidence, share=share)
 
 
 def sample_size(design: Mechanism, half: float, *, confidence: float = 0.95, share: float | None = None) -> int:
-    """Returns the fewest reports with a `planned_half_width` of at most `half`, a share (0.03 is three points).
+    """Returns the fewest reports with a half-width of at most `half`.
 
-    Raises EstimateError, and SampleSizeError if they are more than `MOST`.
+    Args:
+        design: The design.
+        half: The largest half-width of a share, as a fraction (0.03 is three points).
+        confidence: The confidence of the interval.
+        share: The true share, by default the one with the widest intervals.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
+        SampleSizeError: They are more than `MOST`.
     """
     if (half := check_half_width(half)) >= _ALL:
         return 1
-    near = fewest(lambda n: n >= MOST or half_width(design, n, confidence=confidence, share=share) <= half)
+    near = fewest(lambda n: n >= MOST or normal_half_width(design, n, confidence=confidence, share=share) <= half)
     for _ in range(_GUESSES):  # as widths fall with the square root of n
-        near = min(MOST, max(1, round(near * (planned_half_width(design, near, confidence=confidence, share=share) / half) ** 2)))
-    return fewest(lambda n: planned_half_width(design, n, confidence=confidence, share=share) <= half, near=near)
+        near = min(MOST, max(1, round(near * (share_half_width(design, near, confidence=confidence, share=share) / half) ** 2)))
+    return fewest(lambda n: share_half_width(design, n, confidence=confidence, share=share) <= half, near=near)
 
 
 def chance_negative(design: Mechanism, n: int, share: float) -> float:
-    """Returns the chance that the unbiased estimate of a share falls below 0: P(count < n q0), exact; without noise only."""
+    """Returns the exact chance that the unbiased estimate of a share falls below 0: P(count < n q0).
+
+    Raises:
+        EstimateError: An argument breaks its rule, or the design has noise.
+    """
     if design.noise:
         raise EstimateError(f"noise must be 0 for the counts of reports, got {design.noise!r}")
     below = math.ceil(check_count("n", n) * design.q0 * (1 - 1e-12)) - 1
@@ -235,21 +289,28 @@ def chance_negative(design: Mechanism, n: int, share: float) -> float:
 
 
 def at_most(count: int, n: int, rate: float) -> float:
-    """Returns the chance of a count up to this one, from -1 to n, of n with this rate; scipy's bdtr fails from n = 2^31 on."""
+    """Returns the binomial chance of at most this count, from -1 to n."""
+    # scipy's bdtr fails from n = 2^31 on
     return float(scipy.special.betainc(n - count, count + 1, 1 - rate)) if 0 <= count < n else float(count == n)
 
 
 def fewest(enough: Callable[[int], bool], near: int = 1, most: int = MOST) -> int:
-    """Returns the smallest n >= 1 that is enough, if more always is; searched around `near`.
+    """Returns the smallest n >= 1 that is enough, if every larger one is, too.
 
-    Raises SampleSizeError if none up to `most` is, the number that `MOST` respondents give.
+    Args:
+        enough: Whether n is enough.
+        near: Where to start the search.
+        most: The largest n, the one that `MOST` respondents give.
+
+    Raises:
+        SampleSizeError: None is enough.
     """
     low, high, step = near - 1, near, max(1, near // 256)
     while not enough(high):
         if high >= most:
-            raise SampleSizeError(f"respondents must be at most {MOST:,}, and that is not enough for what is asked")
+            raise SampleSizeError(f"respondents must be at most {MOST:,}, and that is not enough for this plan")
         low, high, step = high, min(high + step, most), 2 * step
-    if low == near - 1:  # near itself is enough: fewer may be
+    if low == near - 1:  # near itself is enough: look below
         while low > 0 and enough(low):
             low, high, step = max(0, low - step), low, 2 * step
     while high - low > 1:
@@ -258,10 +319,10 @@ def fewest(enough: Callable[[int], bool], near: int = 1, most: int = MOST) -> in
     return high
 
 
-def within_most(look: Callable[[], int]) -> int | None:
-    """Returns the people found, or None if they are more than `MOST`, which needs an epsilon far below any use."""
+def within_most(search: Callable[[], int]) -> int | None:
+    """Returns the result of a search for a sample size, or None above `MOST`, which takes an epsilon far below any use."""
     try:
-        return look()
+        return search()
     except SampleSizeError:
         return None
 
@@ -271,5 +332,5 @@ def _share(design: Mechanism, share: float | None) -> float:
 
 
 def _levels(number: Window) -> list[float]:
-    """Returns levels evenly from 0 to 1, so that means are parts of the range."""
+    """Returns evenly spaced levels from 0 to 1, so that means are parts of the range."""
     return [float(level) / (number.levels - 1) for level in range(number.levels)]

@@ -1,4 +1,4 @@
-"""Progress of a survey while people answer: its precision today, and the day when it reaches its goal."""
+"""Progress of a survey while people answer: its precision today, and the day on which it reaches its goal."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from deniable.plan.survey import half_width_of, people_needed
 from deniable.survey import Survey
 
 WINDOW = 14
-"""Days, up to today, from which the rate is taken."""
+"""Days up to today that the rate is computed from."""
 
-_EARLY = 3  # days that a survey must have been counted before a rate says anything
-_FAR = 730  # days; what lies further off is not foretold
+_EARLY = 3  # days with counts that a rate takes
+_FAR = 730  # days that a forecast covers
+_SERIALIZED = {"goal": "wanted"}  # names in JSON and records that differ from the field
 
 Growth = tuple[str, str, int]
-"""By how many records the count grew from one day to another, both included."""
+"""The first day, the last day, and the records that were counted on these days."""
 
 
 @dataclass(frozen=True)
-class _Grown:
-    """A `Growth`, by the names of what it has."""
+class _GrowthRow:
+    """A `Growth`, with a name for each of its values."""
 
     since: str
     until: str
@@ -42,24 +43,31 @@ class _Alarm:
 
 @dataclass(frozen=True)
 class Progress(Tabular):
-    """A survey's progress on a day.
+    """A survey's progress on a day. Days are YYYY-MM-DD, shares fractions of 1.
 
-    n: records that are estimated together; half_width: the largest that a share has with so many, by the plan, None where there are none.
-    wanted: the half-width that was asked for, and needed: the people that it takes, None where they are more than 10^12.
-    rate: records a day over the last WINDOW days, None where it is too early to say. reached_on: the day on which `needed` will be there at
-    that rate; None where they are there, where the rate says nothing, or for a day more than two years away. growth: see `Growth`.
-    expected: people who may answer, or None.
-    Days are YYYY-MM-DD, shares fractions of 1.
-
-    What only a server knows, as nothing where nobody says it: state: open, paused or closed. n_organisation: those of n whom an
-    organisation perturbed for its people; n_by_hand: records beside n, made with real coins. may_wait: how many more may have come, at
-    most. codes_made, codes_spent: one-time codes, where the survey takes them. alarms: what the checks of the method say is wrong.
+    Attributes:
+        day: The day.
+        n: Records that are estimated together.
+        half_width: The largest half-width that a plan gives a share with n records; None without records.
+        goal: The largest half-width that a share is to have.
+        needed: The people that the goal takes; None above 10^12.
+        rate: Records a day over the last WINDOW days; None if it is too early to say.
+        reached_on: The day with `needed` records at that rate; None if they are there, or would not be within two years.
+        expected: People who may answer, or None.
+        growth: The growth of the count.
+        state: open, paused or closed; a server states this and the rest.
+        n_organisation: Records among n that an organisation perturbed for its people.
+        n_by_hand: Records beside n, made with real coins.
+        may_wait: The most records that may wait to be counted.
+        codes_made: One-time codes, if the survey takes them.
+        codes_spent: One-time codes that were used.
+        alarms: Problems that the checks of the method report.
     """
 
     day: str
     n: int
     half_width: float | None
-    wanted: float
+    goal: float
     needed: int | None
     rate: float | None
     reached_on: str | None
@@ -80,18 +88,18 @@ class Progress(Tabular):
 
     @property
     def part(self) -> float:
-        """The part of the needed people who have answered; 1 at most, and 0 if more than `MOST` are needed."""
+        """The part of the needed people who have answered: at most 1, and 0 if they are more than `MOST`."""
         return 0.0 if self.needed is None else min(1.0, self.n / self.needed)
 
     @property
     def words(self) -> str:
-        """All this in a sentence: `7.1 points now; 5 at 1,640 people, at this rate on 3 December.`"""
-        target = f"{_points(self.wanted)} at {self._people}"
+        """The progress in a sentence, such as "7.1 points now; 5 at 1,640 people, at this rate on 3 December."."""
+        target = f"{_points(self.goal)} at {self._people}"
         if self.half_width is None:
-            return f"No records are counted yet; {_points(self.wanted)} points either way take {self._people}."
+            return f"No records are counted yet; {_points(self.goal)} points either way take {self._people}."
         now = f"{_points(self.half_width)} points now"
         if self.reached:
-            return f"{now}: the {_points(self.wanted)} points that were wanted are reached."
+            return f"{now}: the {_points(self.goal)} points of the goal are reached."
         if self.reached_on:
             return f"{now}; {target}, at this rate on {in_words(self.reached_on, self.day)}."
         return f"{now}; {target}{', not within two years at this rate' if self.rate is not None else ''}."
@@ -99,29 +107,36 @@ class Progress(Tabular):
     def tables(self) -> tuple[Table, ...]:
         """Returns the figures, and the growth of the count."""
         days = tuple((since if since == until else f"{since} to {until}", f"{n:,}") for since, until, n in self.growth)
-        notes = ("the days on which records were counted, which come in batches: nobody can tell from them when somebody answered",)
+        notes = ("records are counted in batches: the days do not show when a person answered",)
         return (
             Table("Progress", ("", ""), self._facts(), self.alarms, (self.words,)),
             *([Table("Counted by day", ("day", "records"), days, notes)] if days else []),
         )
 
     def records(self) -> tuple[Table, ...]:
-        """Returns one row of figures; and one for each step of the growth."""
+        """Returns one row of figures, and one for each step of the growth."""
         names = tuple(field.name for field in fields(self) if field.name not in ("growth", "alarms"))
         row = tuple(getattr(self, name) for name in names)
-        return Table("progress", names, (row,)), Table("growth", ("since", "until", "n"), self.growth)
+        return Table("progress", tuple(map(_serialized, names)), (row,)), Table("growth", ("since", "until", "n"), self.growth)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the fields, and `words`, as `from_dict` reads them."""
-        return {**asdict(self), "growth": [list(one) for one in self.growth], "alarms": list(self.alarms), "words": self.words}
+        values = {_serialized(name): value for name, value in asdict(self).items()}
+        return {**values, "growth": [list(step) for step in self.growth], "alarms": list(self.alarms), "words": self.words}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Returns progress from the form of `to_dict`, which may have further keys. Raises EstimateError for anything else."""
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Returns progress from the form of `to_dict`, which may have further keys.
+
+        Raises:
+            EstimateError: A key is missing, or a value breaks its rule.
+        """
         try:
-            growth = tuple(astuple(record(_Grown, {"since": since, "until": until, "n": n})) for since, until, n in given["growth"])
-            alarms = tuple(record(_Alarm, {"words": words}).words for words in given["alarms"])
-            figures = record(cls, {**{field.name: given[field.name] for field in fields(cls)}, "growth": growth, "alarms": alarms})
+            growth = tuple(astuple(record(_GrowthRow, {"since": since, "until": until, "n": n})) for since, until, n in values["growth"])
+            alarms = tuple(record(_Alarm, {"words": words}).words for words in values["alarms"])
+            figures = record(
+                cls, {**{field.name: values[_serialized(field.name)] for field in fields(cls)}, "growth": growth, "alarms": alarms}
+            )
             for day in (figures.day, figures.reached_on, *(end for since, until, _ in growth for end in (since, until))):
                 date.fromisoformat(day or figures.day)
             if figures.needed == 0 or (figures.codes_made is None) != (figures.codes_spent is None):
@@ -144,7 +159,7 @@ class Progress(Tabular):
             *([("randomized by an organisation", f"{self.n_organisation:,}")] if self.n_organisation else []),
             *([("codes spent", f"{self.codes_spent:,} of {self.codes_made:,}")] if self.codes_made is not None else []),
             ("half-width now", "–" if self.half_width is None else f"{_points(self.half_width)} points"),
-            ("wanted", f"{_points(self.wanted)} points, {self._people}"),
+            ("goal", f"{_points(self.goal)} points, {self._people}"),
             *([("expected", f"{self.expected:,} people")] if self.expected else []),
             ("rate", rate),
             ("reached on", self.reached_on or ("reached" if self.reached else "–")),
@@ -157,22 +172,33 @@ def progress(
     growth: Sequence[Growth],
     day: str,
     *,
-    wanted: float = 0.10,
+    goal: float = 0.10,
     expected: int | None = None,
     is_open: bool = True,
     rough: bool = False,
 ) -> Progress:
-    """Returns a survey's progress on a day. wanted: the half-width that every share is to have. A closed survey has no forecast.
+    """Returns a survey's progress on a day.
 
-    rough: at once, as in `people_needed`. Raises EstimateError for a wrong half-width.
+    Args:
+        survey: The survey.
+        n: Records.
+        growth: The growth of the count, in order.
+        day: The day.
+        goal: The largest half-width that a share is to have.
+        expected: People who may answer, if known.
+        is_open: Whether the survey takes answers; a closed survey has no forecast.
+        rough: As in `people_needed`.
+
+    Raises:
+        EstimateError: The goal is not a half-width.
     """
-    needed = within_most(lambda: people_needed(survey, wanted, rough=rough))
+    needed = within_most(lambda: people_needed(survey, goal, rough=rough))
     half = half_width_of(survey, n, rough=rough) if n else None
     rate = _rate(growth, day) if is_open else None
     reached_on = None
     if rate and needed is not None and n < needed and (days := math.ceil((needed - n) / rate)) <= _FAR:
         reached_on = (date.fromisoformat(day) + timedelta(days=days)).isoformat()
-    return Progress(day, n, half, wanted, needed, rate, reached_on, expected, tuple(growth))
+    return Progress(day, n, half, goal, needed, rate, reached_on, expected, tuple(growth))
 
 
 def in_words(day: str, today: str) -> str:
@@ -182,7 +208,7 @@ def in_words(day: str, today: str) -> str:
 
 
 def _rate(growth: Sequence[Growth], day: str) -> float | None:
-    """Records a day in the window, or since the first where that is shorter; a step of several days counts for each of them alike."""
+    """Returns records a day in the window, or since the first day if that is shorter; a step's records are spread over its days."""
     today = date.fromisoformat(day)
     if not growth or (present := (today - date.fromisoformat(growth[0][0])).days + 1) < _EARLY:
         return None
@@ -192,6 +218,10 @@ def _rate(growth: Sequence[Growth], day: str) -> float | None:
         if inside := max(0, (end - max(start, first)).days + 1):
             total += n * inside / ((end - start).days + 1)
     return total / min(WINDOW, present)
+
+
+def _serialized(name: str) -> str:
+    return _SERIALIZED.get(name, name)
 
 
 def _points(share: float) -> str:

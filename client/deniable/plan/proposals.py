@@ -12,16 +12,16 @@ from typing import Any
 
 from deniable.errors import SurveyError
 from deniable.mechanism import Channel
-from deniable.plan.checked import check_count
-from deniable.plan.power import smallest_difference
+from deniable.plan.arguments import check_count
+from deniable.plan.power import smallest_effect
 from deniable.plan.precision import (
     NO_PRIVACY,
     Mechanism,
     curator,
     fewest,
-    half_width,
-    planned_half_width,
+    normal_half_width,
     private,
+    share_half_width,
     widest_share,
     within_most,
 )
@@ -29,21 +29,26 @@ from deniable.plan.result import points
 from deniable.survey import Survey
 
 ROUGH = 0.10
-"""Half of an interval that is wider than this, ten points either way, says little of a share."""
+"""Largest useful half-width of a share, ten points either way."""
 
-_GAIN = 0.9  # of the half-width at most is left where a proposal is worth a word
+_GAIN = 0.9  # the part of the half-width, at most, that a proposal leaves
 _ASKS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50)
-_TRIED = 40  # questions, of which each is left out once
+_MOST_LEFT_OUT = 40  # questions to leave out, one at a time
 _WEIGHTS = (1.5, 2.0, 3.0)
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What one question will tell. Widths are halves of 95% intervals, as shares, of the share that is hardest to tell.
+    """Expected precision of one question. Half-widths are of 95% intervals, at the hardest true share.
 
-    respondents: how many will be asked it. smallest_group: people in a group for an estimate of ten points either way, by the
-    normal distribution, or None of more than 10^12. smallest_difference: of two groups, half of the respondents each, that is found in
-    80% of surveys; or None.
+    Attributes:
+        question: The id of the question.
+        respondents: People who are asked it.
+        half_width: The half-width with its coins.
+        no_privacy: The half-width without privacy.
+        curator: The half-width with a trusted curator.
+        smallest_group: People in a group for an estimate of ten points either way, by the normal distribution; None above 10^12.
+        smallest_difference: The smallest difference of two groups, half of the respondents each, that 80% of surveys find, or None.
     """
 
     question: str
@@ -57,7 +62,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A change of a survey: in words, the half-width of its least precise question then, and the document with it."""
+    """A change of a survey: in words, with the half-width of its least precise question after it, and the changed document."""
 
     words: str
     half_width: float
@@ -65,15 +70,15 @@ class Proposal:
 
 
 def outlook(survey: Survey, n: int) -> tuple[Outlook, ...]:
-    """Returns the expected precision of each question for n people who answer. n: at least 1."""
-    each = _asked(survey, n)
+    """Returns the expected precision of each question, for n respondents."""
+    each = _reports(survey, n)
     return tuple(Outlook(question.id, each, *_figures(question.items[0].channel, each)) for question in survey.questions)
 
 
 def widest(survey: Survey, n: int) -> float:
-    """Returns the half-width of the least precise question, a share."""
-    each = _asked(survey, n)
-    return max(_planned(channel, each) for channel in {question.items[0].channel for question in survey.questions})
+    """Returns the half-width of the least precise question, for n respondents."""
+    each = _reports(survey, n)
+    return max(_planned_half_width(channel, each) for channel in {question.items[0].channel for question in survey.questions})
 
 
 def verdict(survey: Survey, n: int) -> str:
@@ -83,16 +88,16 @@ def verdict(survey: Survey, n: int) -> str:
 
 
 def proposals(document: Mapping[str, Any], n: int) -> tuple[Proposal, ...]:
-    """Changes of a valid document by which n people tell noticeably more, the most helpful first; some, or none.
+    """Returns changes of a valid document that improve its precision noticeably, the best first.
 
-    To ask a sample of the questions, to leave one out, to give the least precise one more of epsilon.
+    They ask a sample of the questions, leave one out, or give the least precise one more of epsilon.
     """
     survey = Survey.from_dict(document)
     rough, now = _GAIN * _rough(survey, n), _GAIN * widest(survey, n)
     kinds = (_samples(document, survey), _more_at_once(document, survey), _fewer(document, survey), _weighted(document, survey, n))
     best = [figures for kind in kinds if (figures := _best(kind, n, rough)) is not None]
     unlike = {proposal.words: proposal for proposal in best if proposal.half_width <= now}
-    return tuple(sorted(unlike.values(), key=lambda one: one.half_width))
+    return tuple(sorted(unlike.values(), key=lambda proposal: proposal.half_width))
 
 
 Change = tuple[str, dict[str, Any]]
@@ -103,21 +108,21 @@ def _samples(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
 
 
 def _more_at_once(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
-    """Proposes two answers of one person beside each other, which show how questions go together."""
+    """Proposes two or more questions for each person, whose associations can be estimated."""
     yield from _asking(document, survey, _ASKS[1:])
 
 
 def _asking(document: Mapping[str, Any], survey: Survey, asks: Sequence[int]) -> Iterator[Change]:
     blocks = len(survey.blocks)
-    what = "questions" if blocks == len(survey.questions) else "blocks of questions"
+    unit = "questions" if blocks == len(survey.questions) else "blocks of questions"
     for ask in asks:
         if ask < blocks and ask != survey.ask:
-            yield f"Ask each person {ask} of the {blocks} {what}, drawn at random", {**document, "ask": str(ask)}
+            yield f"Ask each person {ask} of the {blocks} {unit}, drawn at random", {**document, "ask": str(ask)}
 
 
 def _fewer(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
-    needed = {one.question for question in survey.questions if question.show_if for one in question.show_if.conditions}
-    for question in survey.questions[:_TRIED]:
+    needed = {condition.question for question in survey.questions if question.show_if for condition in question.show_if.conditions}
+    for question in survey.questions[:_MOST_LEFT_OUT]:
         if question.id not in needed:
             yield f"Leave out {question.id}", _without(document, question.id)
 
@@ -126,18 +131,18 @@ def _weighted(document: Mapping[str, Any], survey: Survey, n: int) -> Iterator[C
     """Proposes more budget for the question that needs it most, and so less for the others."""
     if "epsilon" not in document or len(survey.questions) < 2:
         return
-    each = _asked(survey, n)
-    widths = [half_width(private(question.items[0].channel), each) for question in survey.questions]
-    place = widths.index(max(widths))
+    each = _reports(survey, n)
+    widths = [normal_half_width(private(question.items[0].channel), each) for question in survey.questions]
+    least = widths.index(max(widths))
     for times in _WEIGHTS:
-        questions = [dict(one) for one in document["questions"]]
-        weight = float(questions[place].get("weight", 1)) * times
-        questions[place]["weight"] = f"{weight:g}"
-        yield f"Give {survey.questions[place].id} the weight {weight:g}", {**document, "questions": questions}
+        questions = [dict(question) for question in document["questions"]]
+        weight = float(questions[least].get("weight", 1)) * times
+        questions[least]["weight"] = f"{weight:g}"
+        yield f"Give {survey.questions[least].id} the weight {weight:g}", {**document, "questions": questions}
 
 
 def _best(changes: Iterator[Change], n: int, most: float) -> Proposal | None:
-    """Returns the change that helps most by the plain formula, if it is enough, with its planned half-width."""
+    """Returns the change with the smallest half-width by the plain formula, if that is at most `most`, with its planned half-width."""
     figures = []
     for words, changed in changes:
         try:
@@ -148,29 +153,29 @@ def _best(changes: Iterator[Change], n: int, most: float) -> Proposal | None:
             figures.append((width, words, changed, survey))
     if not figures:
         return None
-    _, words, changed, survey = min(figures, key=lambda one: one[0])
+    _, words, changed, survey = min(figures, key=lambda figure: figure[0])
     return Proposal(words, widest(survey, n), changed)
 
 
 def _without(document: Mapping[str, Any], question: str) -> dict[str, Any]:
-    """Returns the document without a question. A section that begins with it begins with the next one, if none does there."""
-    place = next(place for place, one in enumerate(document["questions"]) if one["id"] == question)
-    gone, left = document["questions"][place], [dict(one) for one in document["questions"] if one["id"] != question]
-    heir = left[place] if "section" in gone and place < len(left) and "section" not in left[place] else None
+    """Returns the document without a question. A section that begins with it begins with the next question, unless that begins another."""
+    index = next(index for index, entry in enumerate(document["questions"]) if entry["id"] == question)
+    removed, left = document["questions"][index], [dict(entry) for entry in document["questions"] if entry["id"] != question]
+    heir = left[index] if "section" in removed and index < len(left) and "section" not in left[index] else None
     if heir is not None:
-        heir["section"] = gone["section"]
+        heir["section"] = removed["section"]
     changed = {**document, "questions": left}
     if "translations" in document:
         name = heir["id"] if heir is not None else ""
-        languages = {tag: _untold(texts, question, name) for tag, texts in document["translations"].items()}
+        languages = {tag: _without_texts(texts, question, name) for tag, texts in document["translations"].items()}
         changed["translations"] = {tag: texts for tag, texts in languages.items() if texts}
         if not changed["translations"]:
             del changed["translations"]
     return changed
 
 
-def _untold(texts: Mapping[str, Any], question: str, heir: str) -> dict[str, Any]:
-    """Returns one language without the words of a question; the heir, if any, takes the words of its section."""
+def _without_texts(texts: Mapping[str, Any], question: str, heir: str) -> dict[str, Any]:
+    """Returns one language's texts without a question's; the heir, if any, takes the text of its section."""
     own = dict(texts.get("questions", {}))
     section = own.pop(question, {}).get("section")
     if heir and section:
@@ -179,22 +184,22 @@ def _untold(texts: Mapping[str, Any], question: str, heir: str) -> dict[str, Any
 
 
 def _rough(survey: Survey, n: int) -> float:
-    """Returns the widest half-width by the plain formula, unclipped: it separates two surveys that are both of no use."""
-    each = _asked(survey, n)
-    return max(half_width(private(channel), each) for channel in {question.items[0].channel for question in survey.questions})
+    """Returns the widest half-width by the plain formula, unclipped: it orders surveys that are all of no use."""
+    each = _reports(survey, n)
+    return max(normal_half_width(private(channel), each) for channel in {question.items[0].channel for question in survey.questions})
 
 
-def _asked(survey: Survey, n: int) -> int:
-    """Returns how many people are asked each question. Raises EstimateError."""
+def _reports(survey: Survey, n: int) -> int:
+    """Returns how many people are asked each question."""
     n = check_count("n", n)
     return n if survey.ask is None else max(1, n * survey.ask // len(survey.blocks))
 
 
 @lru_cache(maxsize=4096)
-def _planned(channel: Channel, n: int) -> float:
+def _planned_half_width(channel: Channel, n: int) -> float:
     """Returns the half-width as in `plan`."""
     coins = private(channel)
-    return planned_half_width(coins, n, share=None if coins.number else widest_share(coins, n))
+    return share_half_width(coins, n, share=None if coins.number else widest_share(coins, n))
 
 
 @lru_cache(maxsize=4096)
@@ -202,7 +207,13 @@ def _figures(channel: Channel, n: int) -> tuple[float, float, float, int | None,
     coins = private(channel)
 
     def of(design: Mechanism) -> float:
-        return planned_half_width(design, n)
+        return share_half_width(design, n)
 
-    group = within_most(lambda: fewest(lambda size: half_width(coins, size) <= ROUGH))
-    return _planned(channel, n), of(NO_PRIVACY), of(curator(channel.epsilon)), group, smallest_difference(coins, max(1, n // 2))
+    half, group = max(1, n // 2), within_most(lambda: fewest(lambda size: normal_half_width(coins, size) <= ROUGH))
+    return (
+        _planned_half_width(channel, n),
+        of(NO_PRIVACY),
+        of(curator(channel.epsilon)),
+        group,
+        smallest_effect(coins, (half, half)),
+    )

@@ -1,4 +1,4 @@
-"""Plan of a survey: the expected precision of each question, and its tables, which a stranger understands."""
+"""Plan of a survey: the expected precision of each question, and its tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from deniable.estimate.present.figures import between, two_digits
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.extras import missing
-from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, planned_half_width
+from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, share_half_width
 
 if TYPE_CHECKING:
     import altair as alt
@@ -24,23 +24,39 @@ _SPAN = 30  # times fewer and times more respondents than planned
 
 @dataclass(frozen=True)
 class QuestionPlan:
-    """The expected precision of one question; all shares and widths as fractions of 1.
+    """Expected precision of one question; shares and half-widths as fractions of 1.
 
-    options: its categories. part: of the survey's epsilon. people, own, other: of `people` who give an answer `own` have it in their
-    record, and of as many who give another `other` do. epsilon: its exact privacy loss. phi, theta: P(bit set | another category),
-    P(bit set | this category). respondents: reports that this row is about. share: the true share that widths are for. std_error: there.
-    half_width: of the interval that an estimate will have, as in `planned_half_width`: tables, charts and sample sizes go by it.
-    half_width_no_privacy, half_width_curator: of the same people with the two other designs.
-    respondents_no_privacy, respondents_curator: people with whom those are as precise as the coins are here.
-    mean_half_width: of the mean, in the unit of the scores, from scale_low to scale_high; None where there are no scores.
-    difference_half_width: of one option's shares in the two groups of the plan. cell_half_width: of a cell of the cross
-    table with another question as private as this one; None if no device asks two questions. cluster_half_width: of the share where
-    people come by the plan's clusters. effective_people: drawn one by one they would tell as much. Both are None without clusters.
-    smallest_share: whose interval of the plan's confidence lies above 0 in 80% of surveys.
-    smallest_difference: around one half, between the two groups, that a two-sided test of the same confidence finds in 80% of surveys.
-    Both are None where not even the largest would show. smallest_group: people in a subgroup for whom the half-width
-    reaches the plan's group_half_width, None of more than 10^12. chance_negative: of an estimate below 0 where the true share is the
-    plan's `rare`; None of a number that has no shares.
+    Attributes:
+        question: The id of the question.
+        options: The number of categories.
+        part: The part of the survey's epsilon.
+        people: The unit of `own` and `other`, such as 100 people.
+        own: Of `people` who give an answer, those with it in their record.
+        other: Of `people` who give another answer, those with it in their record.
+        epsilon: The exact privacy loss.
+        phi: P(bit set | another category).
+        theta: P(bit set | this category).
+        respondents: Reports about the question.
+        share: The true share that half-widths are for.
+        std_error: The standard error at that share.
+        half_width: Half the width of the share's interval, as in `share_half_width`: tables, charts and sample sizes use it.
+        half_width_no_privacy: The same without privacy.
+        half_width_curator: The same with a trusted curator.
+        respondents_no_privacy: People for the same precision without privacy.
+        respondents_curator: People for the same precision with a trusted curator.
+        mean_half_width: Half the width of the mean's interval, in the unit of the scores; None without scores.
+        scale_low: The lowest score, or None.
+        scale_high: The highest score, or None.
+        difference_half_width: Half the width of the interval of a difference between the two groups of the plan.
+        cell_half_width: Half the width of the interval of a cell, in the cross table with another question that is as private; None if no
+            device asks two questions.
+        cluster_half_width: `half_width` in the clusters of the plan; None without clusters.
+        effective_people: The effective sample size in the clusters; None without clusters.
+        smallest_share: The smallest share whose interval is above 0 in 80% of surveys; None if no share's is.
+        smallest_difference: The smallest difference of the two groups, around one half, that a two-sided test finds in 80% of surveys;
+            None if it finds none.
+        smallest_group: People in a subgroup for a half-width of the plan's `group_half_width`; None above 10^12.
+        chance_negative: The chance of an estimate below 0 if the true share is the plan's `rare`; None for a number without shares.
     """
 
     question: str
@@ -75,10 +91,13 @@ class QuestionPlan:
 
 @dataclass(frozen=True)
 class SlopePlan:
-    """One slope of a logit model, in log odds; outcome to predictor_share: as in `SlopeOf`.
+    """Expected precision of a slope of a logit model, in log odds.
 
-    respondents: who are asked both questions. slope, std_error, half_width, power, refused: as in `Slope`; half_width_no_privacy: of people
-    asked openly, as many.
+    Attributes:
+        outcome: As in `SlopeOf`, like the next three.
+        respondents: People who are asked both questions.
+        slope: As in `Slope`, like the standard error, the half-width, the power and `refused`.
+        half_width_no_privacy: The half-width without privacy.
     """
 
     outcome: str
@@ -96,11 +115,25 @@ class SlopePlan:
 
 @dataclass(frozen=True)
 class Plan(Tabular):
-    """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
+    """Plan of one survey.
 
-    epsilon: of a whole submission. belief: the most that 50% belief in something about a person can become by
-    seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare, groups, clusters, rho: as in `plan`.
-    slope: of a logit model, None where none was asked for. rows: the questions in order. coins: of each of them.
+    Attributes:
+        survey: The id of the survey.
+        title: The title of the survey.
+        epsilon: The privacy loss of a whole submission.
+        belief: The highest belief in something about a person that seeing the whole record can make of 50%, rounded up.
+        n: Respondents; if the plan is for a half-width, as many as it takes in every question.
+        half_width: The half-width that the plan is for, or None.
+        confidence: The confidence of the intervals.
+        share: The true share that the plan is for, or None for the hardest.
+        group_half_width: The half-width of `smallest_group`.
+        rare: The true share of `chance_negative`.
+        groups: The sizes of the two groups to compare, or None for half of the respondents each.
+        clusters: The number of clusters, or None.
+        rho: The correlation of answers in a cluster, or None.
+        slope: The slope of a logit model, or None.
+        rows: The questions in order.
+        coins: The design of each question's coins.
     """
 
     survey: str
@@ -121,14 +154,14 @@ class Plan(Tabular):
     coins: tuple[Mechanism, ...] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain JSON types; the rows come last, and coins are left out."""
+        """Returns plain JSON types, without `coins`; the rows come last."""
         return asdict(self, dict_factory=lambda pairs: {name: value for name, value in pairs if name != "coins"})
 
     def tables(self) -> tuple[Table, ...]:
-        """Returns four tables, one more for clusters and one for a slope, between a head and the meaning of their columns."""
+        """Returns four tables, with one more for clusters and one for a slope, between a head and an explanation of their columns."""
         clusters = (_in_clusters(self),) if self.clusters else ()
         slope = (_of_slope(self.slope),) if self.slope else ()
-        return _head(self), _protection(self), _precision(self), _other_figures(self), _what_shows(self), *clusters, *slope, _legend(self)
+        return _head(self), _protection(self), _precision(self), _other_figures(self), _power(self), *clusters, *slope, _legend(self)
 
     def records(self) -> tuple[Table, ...]:
         """Returns one row a question: the fields of `rows`."""
@@ -137,8 +170,10 @@ class Plan(Tabular):
     def plot(self) -> alt.LayerChart:
         """Returns an Altair chart of the least precise question: half-width against respondents, for the three designs.
 
-        `.save("plan.svg")` or `.save("plan.png")` writes it without a browser. Raises EstimateError if the extra
-        `deniable[plot]` is missing.
+        `.save("plan.svg")` or `.save("plan.png")` writes it without a browser.
+
+        Raises:
+            EstimateError: The extra `deniable[plot]` is missing.
         """
         try:
             from deniable.plan.chart import chart
@@ -147,20 +182,23 @@ class Plan(Tabular):
         return chart(self.lines(), self.least_precise.respondents)
 
     def lines(self) -> Table:
-        """Returns the rows of the chart, one for each design and number of respondents, widths in points; rows above 100 are left out."""
-        row = self.least_precise
-        designs = {"private": self.coins[self.rows.index(row)], "trusted curator": curator(row.epsilon), "no privacy": NO_PRIVACY}
-        spread = np.geomspace(max(10, row.respondents / _SPAN), row.respondents * _SPAN, _POINTS)
-        numbers = np.unique(np.append(spread.round().astype(int), row.respondents)).tolist()
+        """Returns the rows of the chart, one for each design and number of respondents, in points, without rows above 100."""
+        question = self.least_precise
+        designs = {"private": self.coins[self.rows.index(question)], "trusted curator": curator(question.epsilon), "no privacy": NO_PRIVACY}
+        spread = np.geomspace(max(10, question.respondents / _SPAN), question.respondents * _SPAN, _POINTS)
+        numbers = np.unique(np.append(spread.round().astype(int), question.respondents)).tolist()
         widths = (
-            (name, n, 100 * planned_half_width(design, n, confidence=self.confidence, share=self.share))
+            (name, n, 100 * share_half_width(design, n, confidence=self.confidence, share=self.share))
             for name, design in designs.items()
             for n in numbers
         )
-        about = (f"epsilon {row.epsilon:.4g}, {row.options} options", f"± percentage points ({100 * self.confidence:g}% confidence)")
-        note = f"{row.respondents:,} respondents: ± {100 * row.half_width:.2g} points"
-        rows = tuple(one for one in widths if one[2] <= 100)
-        return Table(f"How precise {row.question} will be", ("design", "n", "points"), rows, (note,), about)
+        about = (
+            f"epsilon {question.epsilon:.4g}, {question.options} options",
+            f"± percentage points ({100 * self.confidence:g}% confidence)",
+        )
+        note = f"{question.respondents:,} respondents: ± {100 * question.half_width:.2g} points"
+        rows = tuple(row for row in widths if row[2] <= 100)
+        return Table(f"How precise {question.question} will be", ("design", "n", "points"), rows, (note,), about)
 
     @property
     def least_precise(self) -> QuestionPlan:
@@ -173,13 +211,12 @@ def _head(plan: Plan) -> Table:
 
 
 def _about(plan: Plan) -> tuple[str, ...]:
-    item = f"{plan.n:,} respondent{'' if plan.n == 1 else 's'}"
+    aim = f"{plan.n:,} respondent{'' if plan.n == 1 else 's'}"
     if plan.half_width is not None:
-        item = f"ask {plan.n:,} people for ± {points(plan.half_width)} points in every question"
+        aim = f"ask {plan.n:,} people for ± {points(plan.half_width)} points in every question"
     return (
-        f"{item} · {100 * plan.confidence:g}% confidence · epsilon {plan.epsilon:.4g} for the whole survey",
-        f"Whoever is 50% sure of something about a person can be {100 * plan.belief:.11g}% sure at most "
-        "after seeing all that the server has.",
+        f"{aim} · {100 * plan.confidence:g}% confidence · epsilon {plan.epsilon:.4g} for the whole survey",
+        f"Someone who starts at 50:50 about a person can become at most {100 * plan.belief:.11g}% sure from the whole record.",
     )
 
 
@@ -230,9 +267,9 @@ def _other_cells(row: QuestionPlan) -> tuple[str, ...]:
     return row.question, mean, scale, f"± {points(row.difference_half_width)} points", cell
 
 
-def _what_shows(plan: Plan) -> Table:
+def _power(plan: Plan) -> Table:
     head = ("question", "smallest share", "smallest difference", "smallest group", f"{100 * plan.rare:g}% shown below 0")
-    return Table("What will show", head, tuple(map(_shown_cells, plan.rows)))
+    return Table("What will show", head, tuple(map(_power_cells, plan.rows)))
 
 
 def _in_clusters(plan: Plan) -> Table:
@@ -241,15 +278,15 @@ def _in_clusters(plan: Plan) -> Table:
     return Table(title, ("question", "in clusters", "as many alone"), tuple(rows))
 
 
-def _of_slope(one: SlopePlan) -> Table:
-    title = f"How precise the slope of a logit model of {one.outcome} on {one.predictor} will be, in log odds"
-    widths = (f"± {two_digits(width)}" for width in (one.half_width, one.half_width_no_privacy))
-    odds = f"{two_digits(math.exp(one.slope))} times the odds"
-    row = (one.predictor, f"{one.respondents:,}", f"{one.slope:.2f}", odds, *widths, _percent(one.power))
+def _of_slope(slope: SlopePlan) -> Table:
+    title = f"How precise the slope of a logit model of {slope.outcome} on {slope.predictor} will be, in log odds"
+    widths = (f"± {two_digits(width)}" for width in (slope.half_width, slope.half_width_no_privacy))
+    odds = f"{two_digits(math.exp(slope.slope))} times the odds"
+    row = (slope.predictor, f"{slope.respondents:,}", f"{slope.slope:.2f}", odds, *widths, _percent(slope.power))
     return Table(title, ("predictor", "people", "true slope", "that is", "interval", "openly", "shown"), (row,))
 
 
-def _shown_cells(row: QuestionPlan) -> tuple[str, ...]:
+def _power_cells(row: QuestionPlan) -> tuple[str, ...]:
     difference = "none" if row.smallest_difference is None else f"{points(row.smallest_difference)} points"
     group = "none" if row.smallest_group is None else f"{row.smallest_group:,}"
     return (

@@ -1,8 +1,8 @@
 """Precision of the slope of a logit model: of a yes/no outcome on a yes/no predictor, with coins for one or both.
 
-The error comes from the expected information: `estimate.regression.likelihood` itself, at the true shares, with every possible report
-as often as expected (E. Lehmann and G. Casella, "Theory of Point Estimation" (1998), section 6.3). So the uncertainty about who has the
-predictor is in it. Limits and tests are Wald's, as in results.
+The error comes from the expected information of `estimate.regression.likelihood`, at the true shares, with every possible report as often
+as expected (E. Lehmann and G. Casella, "Theory of Point Estimation" (1998), section 6.3). So it includes the uncertainty about who has the
+predictor. Limits and tests are Wald's, as in results.
 """
 
 from __future__ import annotations
@@ -13,25 +13,29 @@ from itertools import product
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.regression.families import FAMILIES
 from deniable.estimate.regression.likelihood import Reports, derivatives
 from deniable.mechanism import Channel
-from deniable.plan.checked import check_confidence, check_count, check_inside
-
-_Floats = NDArray[np.float64]
+from deniable.plan.arguments import check_confidence, check_count, check_inside
 
 MOST_REFUSED = 0.05
-"""Of surveys whose fit has no interior maximum: where they are more, errors of the others are no promise."""
+"""Largest part of surveys whose fit may have no interior maximum: above it, the errors of the others mean little."""
 
 
 @dataclass(frozen=True)
 class SlopeOf:
-    """A slope to be planned. outcome, predictor: the ids of two questions of a survey that have two answers each; the predictor may be
-    `group`, the survey's public ones. shares, predictor_share: as in `logit_slope`."""
+    """A slope to plan, of a logit model.
+
+    Attributes:
+        outcome: The id of a question with two answers.
+        predictor: The id of another one, or `group` for the survey's public groups.
+        shares: As in `logit_slope`.
+        predictor_share: As in `logit_slope`.
+    """
 
     outcome: str
     predictor: str
@@ -41,8 +45,15 @@ class SlopeOf:
 
 @dataclass(frozen=True)
 class Slope:
-    """slope: the true one, in log odds. std_error, half_width: of its estimate and its interval. power: the chance that the interval lies
-    beside 0. refused: the chance, at most about, that there is no fit, since a share is best explained by 0 or 1 (separation)."""
+    """Expected precision of a slope, in log odds.
+
+    Attributes:
+        slope: The true slope.
+        std_error: The standard error of its estimate.
+        half_width: Half the width of its interval.
+        power: The chance that the interval excludes 0.
+        refused: About the largest chance that there is no fit, since 0 or 1 explains a share best (separation).
+    """
 
     slope: float
     std_error: float
@@ -60,14 +71,21 @@ def logit_slope(
     predictor: Channel | None = None,
     confidence: float = 0.95,
 ) -> Slope:
-    """Returns the expected slope of `regress("outcome ~ predictor")` for n people.
+    """Returns the expected precision of the slope of `regress("outcome ~ predictor")`. All shares are above 0 and below 1.
 
-    shares: the outcome's true share among people without the predictor and with it; predictor_share: the predictor's share; all above 0 and
-    below 1. outcome, predictor: their coins, of two categories, or None if public. Raises EstimateError, also if more than
-    1 in 20 such fits would be refused: too few people for these shares and this much noise.
+    Args:
+        n: Respondents.
+        shares: The outcome's true share among people without the predictor, and with it.
+        predictor_share: The predictor's true share.
+        outcome: The coins of the outcome, with two categories, or None if it is public.
+        predictor: The coins of the predictor, likewise.
+        confidence: The confidence of the interval.
+
+    Raises:
+        EstimateError: An argument breaks its rule, or more than 1 in 20 such fits would be refused: n is too small.
     """
-    reports, parameters = _expected(check_count("n", n), shares, predictor_share, (outcome, predictor))
-    refused = _refused(n, shares, predictor_share, (outcome, predictor))
+    reports, parameters = _expected_reports(check_count("n", n), shares, predictor_share, (outcome, predictor))
+    refused = _chance_refused(n, shares, predictor_share, (outcome, predictor))
     if refused > MOST_REFUSED:
         raise EstimateError(
             f"n must be larger, got {n:,}: of so few people's reports {100 * refused:.0f}% of such fits would be refused, "
@@ -79,10 +97,10 @@ def logit_slope(
     return Slope(slope, error, z * error, power, refused)
 
 
-def _expected(
+def _expected_reports(
     n: int, shares: tuple[float, float], predictor_share: float, coins: tuple[Channel | None, Channel | None]
-) -> tuple[Reports, _Floats]:
-    """Returns every possible report (outcome, predictor), as often as expected; and the true parameters."""
+) -> tuple[Reports, FloatArray]:
+    """Returns every possible report (outcome, predictor), as often as expected, and the true parameters."""
     without, with_it = (check_inside("shares", share) for share in shares)
     having = check_inside("predictor_share", predictor_share)
     b, a = (_rows(channel) for channel in coins)
@@ -100,7 +118,7 @@ def _expected(
     return Reports(count, x, one, np.array([a[i] for i, _ in kinds]), outcomes, family), np.array(beta)
 
 
-def _rows(channel: Channel | None) -> _Floats:
+def _rows(channel: Channel | None) -> FloatArray:
     """Returns P(reported | true), no before yes, shape (2, 2)."""
     if channel is None:
         return np.eye(2)
@@ -110,8 +128,8 @@ def _rows(channel: Channel | None) -> _Floats:
     return np.array([[1 - phi, 1 - theta], [phi, theta]])
 
 
-def _refused(n: int, shares: tuple[float, float], having: float, coins: tuple[Channel | None, Channel | None]) -> float:
-    """Returns the sum of the chances, by the normal distribution, that each unbiased estimate of a joint share lies below 0.
+def _chance_refused(n: int, shares: tuple[float, float], having: float, coins: tuple[Channel | None, Channel | None]) -> float:
+    """Returns the sum of the chances that each unbiased estimate of a joint share is below 0, by the normal distribution.
 
     The model is saturated, so its likelihood has an interior maximum if none does. Public groups are of the expected size.
     """

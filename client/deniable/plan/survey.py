@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
 from deniable.errors import EstimateError
 from deniable.mechanism import Channel, Window
-from deniable.plan import power, precision
-from deniable.plan.checked import check_confidence, check_count, check_half_width, check_probability, check_sizes
-from deniable.plan.clusters import cluster_half_width, effective_people
-from deniable.plan.figures import cell_half_width, difference_half_width
+from deniable.plan import precision
+from deniable.plan.arguments import check_confidence, check_count, check_half_width, check_probability, check_sizes
+from deniable.plan.clusters import Clusters, cluster_half_width, effective_people
+from deniable.plan.half_widths import cell_half_width, difference_half_width
 from deniable.plan.means import mean_half_width
-from deniable.plan.precision import NO_PRIVACY, curator, private
+from deniable.plan.power import smallest_effect
+from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, private
 from deniable.plan.result import Plan, QuestionPlan, SlopePlan
 from deniable.plan.slopes import SlopeOf, logit_slope
 from deniable.privacy.posterior import people, posterior_bound
@@ -23,7 +24,13 @@ from deniable.survey import Survey
 from deniable.survey.question import Question
 
 PUBLIC = "group"
-"""What a survey's public groups are called as a predictor."""
+"""Name of a survey's public groups as a predictor."""
+
+GROUP_HALF_WIDTH = 0.10
+"""The half-width that the column "smallest group" is for."""
+
+RARE = 0.05
+"""The true share that the chance of a negative estimate is for."""
 
 
 def plan(
@@ -33,36 +40,36 @@ def plan(
     half_width: float | None = None,
     confidence: float = 0.95,
     share: float | None = None,
-    group_half_width: float = 0.10,
-    rare: float = 0.05,
     groups: tuple[int, int] | None = None,
-    clusters: int | None = None,
-    rho: float | None = None,
+    clusters: Clusters | None = None,
     slope: SlopeOf | None = None,
 ) -> Plan:
     """Plans a survey of n respondents, or of enough respondents for a half-width; give one of the two.
 
-    half_width: wanted for the share of any option, a fraction (0.03 is three points). confidence: of the intervals.
-    share: the true share to plan for, or None for the hardest to estimate. group_half_width: wanted for a
-    subgroup's estimate. rare: the share for the chance of a negative estimate. groups: how many of the
-    respondents are in each of two groups to be compared, or None for half of them in each. clusters: the number of clusters, such
-    as clinics; rho: how the answers of two people of one correlate (see `plan.clusters`). slope: of a logit model of one question on
-    another (see `plan.slopes`). Raises EstimateError.
+    Args:
+        survey: The survey.
+        n: Respondents.
+        half_width: The largest half-width of the share of any option, as a fraction (0.03 is three points).
+        confidence: The confidence of the intervals.
+        share: The true share to plan for, by default the hardest to estimate.
+        groups: The sizes of two groups to compare, by default half of the respondents each.
+        clusters: The clusters that the n respondents come from, such as clinics.
+        slope: A slope of a logit model of one question on another.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     if (n is None) == (half_width is None):
         raise EstimateError("n or half_width must be given, and not both")
     n = None if n is None else check_count("n", n)
     half_width = None if half_width is None else check_half_width(half_width)
     share = None if share is None else check_probability("share", share)
-    confidence, rare = check_confidence(confidence), check_probability("rare", rare)
-    group_half_width = check_half_width(group_half_width, "group_half_width")
-
+    confidence = check_confidence(confidence)
+    if clusters is not None and n is None:
+        raise EstimateError("clusters must be used with n, not with half_width")
     part = _part_asked(survey)
-    pairs = _part_asked_another(survey)
-    if (clusters is None) != (rho is None) or (clusters is not None and n is None):
-        raise EstimateError("clusters, rho and n must be given together")
-    item = None if groups is None else tuple(max(1, int(size * part)) for size in check_sizes(groups))
-    target = _Wanted(confidence, share, group_half_width, rare, pairs, item, None if clusters is None else (clusters, rho or 0.0))
+    sizes = None if groups is None else tuple(max(1, int(size * part)) for size in check_sizes(groups))
+    target = _Target(confidence, share, _part_asked_another(survey), sizes, clusters)
 
     @cache
     def values(channel: Channel) -> dict[str, Any]:
@@ -75,9 +82,24 @@ def plan(
     if groups is not None and sum(groups) > needed:
         raise EstimateError(f"groups must have at most the {needed:,} respondents together, got {sum(groups):,}")
     belief, coins = float(posterior_bound(survey.odds) / 100), tuple(private(question.channel) for question in survey.items)
-    about = (survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare)
-    planned = None if slope is None else _slope(survey, slope, needed, confidence)
-    return Plan(*about, groups, clusters, rho, planned, rows, coins)
+    return Plan(
+        survey=survey.id,
+        title=survey.title,
+        epsilon=survey.epsilon,
+        belief=belief,
+        n=needed,
+        half_width=half_width,
+        confidence=confidence,
+        share=share,
+        group_half_width=GROUP_HALF_WIDTH,
+        rare=RARE,
+        groups=groups,
+        clusters=None if clusters is None else clusters.count,
+        rho=None if clusters is None else clusters.rho,
+        slope=None if slope is None else _slope(survey, slope, needed, confidence),
+        rows=rows,
+        coins=coins,
+    )
 
 
 def questions_of_slopes(survey: Survey) -> tuple[str, ...]:
@@ -98,53 +120,66 @@ def _slope(survey: Survey, of: SlopeOf, n: int, confidence: float) -> SlopePlan:
     people = int(n * _part_asked(survey) * (_part_asked_another(survey) if of.predictor in coins else 1.0))
     if not people:
         raise EstimateError(
-            f"the slope's questions must be asked together of somebody, got {n:,} people who are asked {survey.ask} of them"
+            f"n is too small for the slope: no one of {n:,} people, asked {survey.ask} of the questions each, answers both of its questions"
         )
     figures = logit_slope(
         people, of.shares, of.predictor_share, outcome=coins[of.outcome], predictor=coins.get(of.predictor), confidence=confidence
     )
     openly = logit_slope(people, of.shares, of.predictor_share, confidence=confidence)
-    message = (figures.slope, figures.std_error, figures.half_width, openly.half_width, figures.power, figures.refused)
-    return SlopePlan(of.outcome, of.predictor, of.shares, of.predictor_share, people, *message)
+    precision_of_slope = (figures.slope, figures.std_error, figures.half_width, openly.half_width, figures.power, figures.refused)
+    return SlopePlan(of.outcome, of.predictor, of.shares, of.predictor_share, people, *precision_of_slope)
 
 
 def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float = 0.95, rough: bool = False) -> int:
-    """Returns how many people must answer for every share of every question to have this half-width (0.10 is ten points either way).
+    """Returns how many people must answer for every share of every question to have a half-width.
 
-    The less privacy a question takes, the fewer. rough: at once, from the standard error alone; if intervals are clipped at 0 and 1, as
-    with few people, that is somewhat too many. Raises EstimateError.
+    Args:
+        survey: The survey.
+        half_width: The half-width (0.10 is ten points either way).
+        confidence: The confidence of the intervals.
+        rough: Whether to use the standard error alone, which takes no time. Where intervals are clipped at 0 and 1, as with few people,
+            the result is somewhat too large.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     half_width, confidence = check_half_width(half_width), check_confidence(confidence)
     channels = {item.channel for item in survey.items}
-    one = _rough_size if rough else _sample_size
-    return math.ceil(max(one(channel, half_width, confidence) for channel in channels) / _part_asked(survey))
+    size = _rough_size if rough else _sample_size
+    return math.ceil(max(size(channel, half_width, confidence) for channel in channels) / _part_asked(survey))
 
 
 def half_width_of(survey: Survey, n: int, *, confidence: float = 0.95, rough: bool = False) -> float:
-    """Returns the largest half-width of a share of any question for n people, at least 1.
+    """Returns the largest half-width of a share of any question for n people, before any estimate.
 
-    It is the plan's, before any estimate: the same for all answers. rough: as in `people_needed`, somewhat
-    too large. Raises EstimateError.
+    Args:
+        survey: The survey.
+        n: Respondents, at least 1.
+        confidence: The confidence of the intervals.
+        rough: As in `people_needed`; the result is somewhat too large.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
-    definition = max(1, int(check_count("n", n) * _part_asked(survey)))
+    reports = max(1, int(check_count("n", n) * _part_asked(survey)))
     channels = {item.channel for item in survey.items}
     if rough:
-        return max(min(0.5, precision.half_width(private(channel), definition, confidence=confidence)) for channel in channels)
-    return max(_half_width(channel, definition, confidence) for channel in channels)
+        return max(min(0.5, precision.normal_half_width(private(channel), reports, confidence=confidence)) for channel in channels)
+    return max(_half_width(channel, reports, confidence) for channel in channels)
 
 
 def _rough_size(channel: Channel, half_width: float, confidence: float) -> int:
-    return precision.fewest(lambda n: precision.half_width(private(channel), n, confidence=confidence) <= half_width)
+    return precision.fewest(lambda n: precision.normal_half_width(private(channel), n, confidence=confidence) <= half_width)
 
 
-@lru_cache(maxsize=4096)  # up to half a second of computing, which a page of many surveys asks for again and again
+@lru_cache(maxsize=4096)  # takes up to half a second, and a page of many surveys repeats it
 def _sample_size(channel: Channel, half_width: float, confidence: float) -> int:
     return precision.sample_size(private(channel), half_width, confidence=confidence)
 
 
 @lru_cache(maxsize=4096)
 def _half_width(channel: Channel, n: int, confidence: float) -> float:
-    return precision.planned_half_width(private(channel), n, confidence=confidence)
+    return precision.share_half_width(private(channel), n, confidence=confidence)
 
 
 def _part_asked(survey: Survey) -> float:
@@ -158,18 +193,18 @@ def _part_asked_another(survey: Survey) -> float:
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _Target:
+    """The target of a plan: its arguments, and the part of a question's respondents who are asked another one too."""
+
     confidence: float
     share: float | None
-    group_half_width: float
-    rare: float
     pairs: float
     groups: tuple[int, ...] | None
-    clusters: tuple[int, float] | None
+    clusters: Clusters | None
 
-    def compared(self, n: int) -> int | tuple[int, int]:
-        """Returns the two groups of n people who are asked, as `power_of_difference` takes them."""
-        return max(1, n // 2) if self.groups is None else (self.groups[0], self.groups[1])
+    def sizes(self, n: int) -> tuple[int, int]:
+        """Returns the sizes of the two groups among n people who are asked a question."""
+        return (max(1, n // 2), max(1, n // 2)) if self.groups is None else (self.groups[0], self.groups[1])
 
 
 def _row(question: Question, values: Mapping[str, Any], epsilon: float, confidence: float) -> QuestionPlan:
@@ -181,18 +216,18 @@ def _row(question: Question, values: Mapping[str, Any], epsilon: float, confiden
     return QuestionPlan(question=question.id, part=question.channel.epsilon / epsilon, **{**values, **mean})
 
 
-def _values(channel: Channel, n: int, wanted: _Wanted) -> dict[str, Any]:
+def _values(channel: Channel, n: int, target: _Target) -> dict[str, Any]:
     """Returns the values that questions of one channel have in common."""
-    coins, trusted, of_people, confidence = private(channel), curator(channel.epsilon), people(channel), wanted.confidence
-    share = precision.widest_share(coins, n, confidence=confidence) if wanted.share is None else wanted.share
-    half = precision.planned_half_width(coins, n, confidence=confidence, share=wanted.share if coins.number else share)
-    both = 0 if isinstance(channel, Window) else int(n * wanted.pairs)  # of a window's levels there are no cells
+    coins, trusted, of_people, confidence = private(channel), curator(channel.epsilon), people(channel), target.confidence
+    share = precision.widest_share(coins, n, confidence=confidence) if target.share is None else target.share
+    half = precision.share_half_width(coins, n, confidence=confidence, share=target.share if coins.number else share)
+    both = 0 if isinstance(channel, Window) else int(n * target.pairs)  # a window's levels have no cells
 
-    def of(design: precision.Mechanism) -> float:
-        return precision.planned_half_width(design, n, confidence=confidence, share=wanted.share)
+    def of(design: Mechanism) -> float:
+        return precision.share_half_width(design, n, confidence=confidence, share=target.share)
 
-    def as_precise(design: precision.Mechanism) -> int:
-        return precision.sample_size(design, min(half, 1 - 1e-9), confidence=confidence, share=wanted.share)
+    def as_precise(design: Mechanism) -> int:
+        return precision.sample_size(design, min(half, 1 - 1e-9), confidence=confidence, share=target.share)
 
     return {
         "options": channel.k,
@@ -210,30 +245,30 @@ def _values(channel: Channel, n: int, wanted: _Wanted) -> dict[str, Any]:
         "half_width_curator": of(trusted),
         "respondents_no_privacy": as_precise(NO_PRIVACY),
         "respondents_curator": as_precise(trusted),
-        "difference_half_width": difference_half_width(coins, wanted.compared(n), confidence=confidence, share=wanted.share),
+        "difference_half_width": difference_half_width(coins, target.sizes(n), confidence=confidence, share=target.share),
         "cell_half_width": cell_half_width(channel, channel, both, confidence=confidence) if both else None,
-        **_in_clusters(coins, n, wanted),
-        "smallest_share": _smallest(power.smallest_share, coins, n, confidence),
-        "smallest_difference": _smallest(power.smallest_difference, coins, wanted.compared(n), confidence),
+        **_in_clusters(coins, n, target),
+        "smallest_share": _smallest_effect(coins, n, confidence),
+        "smallest_difference": _smallest_effect(coins, target.sizes(n), confidence),
         "smallest_group": precision.within_most(
-            lambda: precision.sample_size(coins, wanted.group_half_width, confidence=confidence, share=wanted.share)
+            lambda: precision.sample_size(coins, GROUP_HALF_WIDTH, confidence=confidence, share=target.share)
         ),
-        "chance_negative": None if coins.number else precision.chance_negative(coins, n, wanted.rare),
+        "chance_negative": None if coins.number else precision.chance_negative(coins, n, RARE),
     }
 
 
-def _smallest(of: Callable[..., float | None], coins: precision.Mechanism, n: int | tuple[int, int], confidence: float) -> float | None:
-    """Returns the smallest share or difference that shows at this confidence; 0 where so little confidence lets any show by chance."""
+def _smallest_effect(coins: Mechanism, n: int | tuple[int, int], confidence: float) -> float | None:
+    """Returns the smallest share or difference that is found; 0 where so little confidence lets chance find any."""
     try:
-        return of(coins, n, alpha=1 - confidence)
+        return smallest_effect(coins, n, alpha=1 - confidence)
     except EstimateError:
         return 0.0
 
 
-def _in_clusters(coins: precision.Mechanism, n: int, wanted: _Wanted) -> dict[str, float | int | None]:
-    if wanted.clusters is None:
+def _in_clusters(coins: Mechanism, n: int, target: _Target) -> dict[str, float | int | None]:
+    if target.clusters is None:
         return {"cluster_half_width": None, "effective_people": None}
     half, people = (
-        of(coins, n, *wanted.clusters, confidence=wanted.confidence, share=wanted.share) for of in (cluster_half_width, effective_people)
+        of(coins, n, target.clusters, confidence=target.confidence, share=target.share) for of in (cluster_half_width, effective_people)
     )
     return {"cluster_half_width": half, "effective_people": int(people)}

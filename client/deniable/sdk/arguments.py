@@ -133,13 +133,13 @@ def _redacted(
     own = next(iter(signature.parameters))
     for parameter, value in bound.arguments.items():
         if parameter == name:
-            bound.arguments[parameter] = _Handed(Sealed(read, value))
+            bound.arguments[parameter] = _SealedArgument(Sealed(read, value))
         elif parameter != own:
             bound.arguments[parameter] = readable_by_name(value, NAME) if parameter in texts else readable(value)[0]
     return bound
 
 
-class _Handed:
+class _SealedArgument:
     """A sealed call that can be taken once, so that nothing refers to the answers after they were randomized."""
 
     __slots__ = ("_call",)
@@ -162,7 +162,7 @@ def seal_of(argument: Any) -> Sealed[Any]:
     Raises:
         TypeError: It is anything else, which may be answers, or was taken before.
     """
-    call = argument.take() if isinstance(argument, _Handed) else None
+    call = argument.take() if isinstance(argument, _SealedArgument) else None
     kind = type(argument).__name__
     del argument
     if call is None:

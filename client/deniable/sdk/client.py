@@ -61,7 +61,7 @@ from deniable.wire.submission import Submission
 if TYPE_CHECKING:
     from deniable.estimate import Analysis, Results
     from deniable.estimate.samples.sample import Sample
-    from deniable.plan import Progress
+    from deniable.plan.progress import Progress
 
 
 _LIKE_AN_ID = re.compile(r"[\w. -]{0,64}")
@@ -84,7 +84,8 @@ def _source_of(rows: Any) -> tuple[Rows, str | None]:
 class SurveyClient:
     """Client of the server at `url`: takes part in its surveys for one respondent or for many, and reads results.
 
-    Randomness comes from the operating system, for many answers as a key; there is no seed.
+    Randomness comes from the operating system, for many answers as a key; there is no seed. Every option but `url` is independent of the
+    others and has a default, so they are keyword arguments rather than objects.
 
     Args:
         url: The server's address.
@@ -94,7 +95,7 @@ class SurveyClient:
         outbox: The file that keeps perturbed submissions until they are acknowledged (by default in the user's data folder), or ":memory:"
             to keep them only in this process. It is opened when it is first needed.
         ledger: The file that keeps the total privacy loss of each person, or True for the one in the user's data folder. Then `submit`
-                and `submit_many` must name the person.
+            and `submit_many` must name the person.
         person_cap: The cap on that total, like max_epsilon; it needs a ledger.
         auth: A researcher's name and password, for `results`, `analysis` and `bundle` only.
         key: An API key printed by `deniable-server key make`, for submissions of many records, and for these three methods if there is no
@@ -152,8 +153,7 @@ class SurveyClient:
         """Returns a client for the survey of a respondent's link.
 
         A link is `https://host/s/<id>#digest=<hex>&group=<label>&code=<invitation>`. The id becomes `survey_id`, and its digest the pin.
-        Its
-        group and invitation become the default `group` and `invitation` of submissions to this survey.
+        Its group and invitation become the default `group` and `invitation` of submissions to this survey.
 
         Args:
             link: The link.
@@ -241,7 +241,7 @@ class SurveyClient:
         self._transport.refuse_closed()
         if _checked_id(survey_id) not in self._surveys:
             survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{survey_id}", limit=MAX_DEFINITION))
-            self._refuse_another(survey, survey_id)
+            self._check_definition(survey, survey_id)
             self._surveys[survey_id] = survey
         return self._surveys[survey_id]
 
@@ -250,7 +250,7 @@ class SurveyClient:
         """Whether the caller or the link has named the digests, so that any other definition is refused."""
         return self._pin is not None
 
-    def _refuse_another(self, survey: Survey, survey_id: str) -> None:
+    def _check_definition(self, survey: Survey, survey_id: str) -> None:
         if survey.id != survey_id:
             raise RefusedError(f"survey {survey_id}: the definition must be that survey's, got survey {survey.id}")
         if self._pin is not None:
@@ -323,21 +323,20 @@ class SurveyClient:
 
         Many records in one submission need the client's `key`. Without one, and with more than one row, this raises RefusedError before
         anything is randomized; `batch=1` sends each row by itself, which needs no key and is slower.
+        Options are plain arguments, not objects, so that answers passed in their place by mistake are redacted before any frame shows them.
 
         Args:
             survey_id: The id of the survey.
             rows: An iterable of mappings, a DataFrame, or a file: CSV with a header, or JSON lines (.jsonl). Other columns are ignored.
             group: The public label of all rows, if the survey has groups.
             group_column: The column with each row's group instead; it must not be the column of a question. Rows of different groups are
-                sent
-                in different submissions; a row with an unknown group is invalid.
+                sent in different submissions; a row with an unknown group is invalid.
             invitation: The code of the only row, if the survey takes invitations.
             person_column: The column with each person's key, if the client keeps a ledger, which is charged before anything is sent. A row
                 whose person would exceed person_cap is invalid (a RefusedError with "raise"); a person may have several rows.
             job: A name for this input. Progress is saved under it, so that after a failure the same call resumes behind the last randomized
                 row. A file has its path as its name, and is refused once its modification time has changed. An input without a name must
-                not
-                be submitted twice. A copy of a file, or the same file under another name, is another input and is sent again in full.
+                not be submitted twice. A copy of a file, or the same file under another name, is another input and is sent again in full.
             row_key: The column with a public identifier of each row, such as a staff number, which identifies rows instead: each is
                 randomized and counted once, whichever file it comes in, and files may change. Two rows with one key are invalid. The outbox
                 keeps hashes of the identifiers, and beside it their key.
@@ -345,8 +344,7 @@ class SurveyClient:
             batch: Most rows of a request; by default as many as make half a megabyte.
             progress: Show a progress bar on a terminal.
             on_invalid: "raise" checks all rows first and sends nothing if one is invalid (a stream that cannot be read twice is checked
-                batch
-                by batch); "skip" leaves invalid rows out and reports them.
+                batch by batch); "skip" leaves invalid rows out and reports them.
 
         Raises:
             ValueError: Another argument is not as above.
@@ -375,24 +373,24 @@ class SurveyClient:
         if name is None and row_key is None:
             return bulk.run(None, progress)
         if job is None:
-            self._refuse_another_way(survey.id, source.name, row_key)
+            self._refuse_other_identity(survey.id, source.name, row_key)
         begun = None
         try:
             if row_key is not None:
                 begun = self.outbox.begin(self.url, survey.id, BY_ROW_KEY, survey.digest, "", f"rows by the column {row_key}")
             else:
-                which = _which_answers(public, sheet, columns, person_column)
+                which = _job_description(public, sheet, columns, person_column)
                 begun = self.outbox.begin(self.url, survey.id, str(name), survey.digest, mark, which)
             return bulk.run(begun, progress)
         finally:
             if begun:
                 self.outbox.end(begun)
 
-    def _refuse_another_way(self, survey_id: str, name: str | None, row_key: str | None) -> None:
-        """Refuses to identify rows by key that were identified by place, or the reverse: they would be sent again."""
+    def _refuse_other_identity(self, survey_id: str, name: str | None, row_key: str | None) -> None:
+        """Refuses to identify rows by key that were identified by position, or the reverse: they would be sent again."""
         if row_key is not None and name is not None and (rows := self.outbox.processed_rows(self.url, survey_id, name)):
             raise RefusedError(
-                f"row_key must be left out for {name}: {rows:,} of its rows were processed by their place, and would be sent again"
+                f"row_key must be left out for {name}: {rows:,} of its rows were processed by their position, and would be sent again"
             )
         if row_key is None and (rows := self.outbox.processed_rows(self.url, survey_id, BY_ROW_KEY)):
             raise RefusedError(
@@ -480,7 +478,7 @@ class SurveyClient:
         """
         from deniable.estimate import Results
 
-        params = {"confidence": confidence, "method": method, "target": target, **_part(group, by_hand)}
+        params = {"confidence": confidence, "method": method, "target": target, **_records_query(group, by_hand)}
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/results", params, self._auth)
         try:
             return Results.from_dict(strict_json(raw))
@@ -490,7 +488,7 @@ class SurveyClient:
     @redacts()
     def progress(self, survey_id: str) -> Progress:
         """Returns a survey's progress: its counts, growth and warnings. Needs the same access, and raises the same, as `results`."""
-        from deniable.plan import Progress
+        from deniable.plan.progress import Progress
 
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/progress", {}, self._auth)
         try:
@@ -538,7 +536,7 @@ class SurveyClient:
         """
         import deniable.estimate  # noqa: F401 - a missing extra raises before anything is fetched
 
-        collected = RemoteRecords(self._transport, self._auth, self._published(survey_id), _part(group, by_hand))
+        collected = RemoteRecords(self._transport, self._auth, self._published(survey_id), _records_query(group, by_hand))
         interval: dict[str, Any] = {"confidence": confidence, "method": method, "target": target, "simultaneous": simultaneous}
         if sample is None:
             return collected.analysis(reports, **interval)
@@ -587,13 +585,13 @@ class SurveyClient:
                 raise
 
 
-def _part(group: str | None, by_hand: bool) -> dict[str, str | int]:
+def _records_query(group: str | None, by_hand: bool) -> dict[str, str | int]:
     """Returns the server's query parameters for a group, or for records made by hand."""
     return {**({} if group is None else {"group": group}), **({"by_hand": 1} if by_hand else {})}
 
 
-def _which_answers(public: Public, sheet: str | None, columns: Mapping[str, str] | None, person_column: str | None) -> str:
-    """Returns a description of what a job reads of its input: with another group, sheet or columns it is another job."""
+def _job_description(public: Public, sheet: str | None, columns: Mapping[str, str] | None, person_column: str | None) -> str:
+    """Returns a description of the part of its input that a job reads: with another group, sheet or columns it is another job."""
     mapped = ", ".join(f"{question} from {column}" for question, column in sorted((columns or {}).items()) if question != column)
     persons = person_column and f"persons from the column {person_column}"
     parts = [str(public), sheet and f"sheet {sheet}", mapped and f"columns {mapped}", persons]

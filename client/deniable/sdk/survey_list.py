@@ -22,7 +22,16 @@ _STATES = ("open", "paused", "closed")
 
 @dataclass(frozen=True)
 class SurveySummary:
-    """A published survey. published_on: YYYY-MM-DD; digest: of its definition; epsilon: of the whole survey."""
+    """A published survey.
+
+    Attributes:
+        id: The id.
+        title: The title.
+        state: open, paused or closed.
+        published_on: The day of publication, YYYY-MM-DD.
+        digest: The digest of its definition.
+        epsilon: The privacy loss of a submission.
+    """
 
     id: str
     title: str
@@ -57,7 +66,7 @@ def surveys(transport: Transport, auth: httpx.Auth | None) -> Iterator[SurveySum
 
 
 def _summary(entry: Any) -> SurveySummary:
-    """Returns one entry of the list. Raises ValueError, KeyError or TypeError if it is malformed."""
+    """Returns one entry of the list. Raises ValueError, KeyError or TypeError for a malformed one."""
     summary = SurveySummary(**{name: entry[name] for name in SurveySummary.__dataclass_fields__})
     date.fromisoformat(summary.published_on)
     right = SURVEY_ID.fullmatch(summary.id) and DIGEST.fullmatch(summary.digest) and printable(summary.title) and summary.state in _STATES

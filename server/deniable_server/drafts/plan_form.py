@@ -10,7 +10,8 @@ from wtforms import Field, Form, SelectField, StringField
 from wtforms.validators import StopValidation
 
 from deniable.errors import EstimateError
-from deniable.plan import Plan, SlopeOf, plan, questions_of_slopes
+from deniable.plan import Clusters, Plan, SlopeOf, plan
+from deniable.plan.survey import questions_of_slopes
 from deniable.survey import Survey
 from deniable_server.drafts.editor.forms import PLANNED
 from deniable_server.pages.forms import MOST_PEOPLE
@@ -88,11 +89,12 @@ class PlanForm(Form):  # type: ignore[misc]
         self.validate()
         if self.n.number is None and not self.n.errors:
             _say(self.n, _PEOPLE)
-        groups, clusters, rho, slope = self._groups(), self._clusters(), self.rho.number, self._slope()
+        groups, count, rho, slope = self._groups(), self._clusters(), self.rho.number, self._slope()
         if self.errors:
             return None
         try:
-            return plan(survey, n=self.n.number, groups=groups, clusters=clusters, rho=rho, slope=slope)
+            clusters = None if count is None or rho is None else Clusters(count, rho)
+            return plan(survey, n=self.n.number, groups=groups, clusters=clusters, slope=slope)
         except EstimateError as error:
             _say(self.n, f"{str(error)[:1].upper()}{str(error)[1:]}.")
             return None

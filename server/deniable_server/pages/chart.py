@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from deniable.estimate import Row
-from deniable.plan import Progress
+from deniable.plan.progress import Progress
 
 EDGE = 6.0
 """Percent of the width beside the scale at either end: room for the arrow of an estimate that lies beyond."""

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 
 from deniable.estimate import MeanRow
-from deniable.plan import people_needed, within_most
-from deniable.plan.precision import MOST
+from deniable.plan.precision import MOST, within_most
+from deniable.plan.survey import people_needed
 from deniable.survey import Question, Survey
 
 HALF_WIDTH = 0.10

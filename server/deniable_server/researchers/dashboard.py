@@ -9,7 +9,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from deniable.plan import Progress
+from deniable.plan.progress import Progress
 from deniable_server.drafts.own_drafts import ListedDraft
 from deniable_server.results.progress import alarms_of, progress_of, warnings
 from deniable_server.store.life import Settings

@@ -78,7 +78,7 @@ class ComparedQuestion:
     def different(self) -> tuple[tuple[str, ...], int]:
         """The groups that differ from the first one in something, all differences of the question together; and of how many groups."""
         told = [row for row in self.apart.rows if row.difference and not (self.levels and row.option)]
-        apart = tuple(dict.fromkeys(row.group for row in told if row.shown))
+        apart = tuple(dict.fromkeys(row.group for row in told if row.excludes_zero))
         return apart, len({row.group for row in told})
 
     @property

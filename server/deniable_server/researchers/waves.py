@@ -86,7 +86,7 @@ def _changed(question: Question, found: Sequence[tuple[str, Sequence[Change]]]) 
     if question.k == 2 and not question.labels:
         told = told[:1]
     elif len(told) > 1:
-        told = [(name, change) for name, change in told if change.shown]
+        told = [(name, change) for name, change in told if change.excludes_zero]
     words = [(name, change.words) for name, change in told]
     if means:
         words = [("Mean", said) for change in means if (said := _mean_words(change))]
@@ -121,7 +121,7 @@ def _mean_words(change: Change) -> str:
     _, ((before, _), (after, _), (_, limits)) = _mean_line(change)
     kind = "rise" if change.difference.low > 0 else "fall"
     size = limits.replace("+", "") if kind == "rise" else " to ".join(reversed(limits.replace("−", "").split(" to ")))
-    return f"from {before} to {after}: " + (f"a {kind} of {size}" if change.shown else "no change is shown")
+    return f"from {before} to {after}: " + (f"a {kind} of {size}" if change.excludes_zero else "no change is shown")
 
 
 def _mean_line(change: Change) -> Line:

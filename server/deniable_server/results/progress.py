@@ -10,8 +10,8 @@ from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
 from deniable.estimate.checks.made_up_reports import made_up
 from deniable.estimate.checks.method import check_range
-from deniable.plan import Progress, half_width_of, progress
-from deniable.plan.progress import in_words
+from deniable.plan.progress import Progress, in_words, progress
+from deniable.plan.survey import half_width_of
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
 from deniable_server.results.release import counted, release_of
@@ -38,7 +38,7 @@ def progress_of(store: Store, published: Published, settings: Settings, *, rough
     growth = [(span.since, span.until, span.n) for span in store.life.spans(survey.id)]
     n = counted(counts, together)
     taking = published.state == "open"
-    found = progress(survey, n, growth, today(), wanted=settings.half_width, expected=settings.expected, is_open=taking, rough=rough)
+    found = progress(survey, n, growth, today(), goal=settings.half_width, expected=settings.expected, is_open=taking, rough=rough)
     made, spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
     return replace(
         found,

@@ -112,7 +112,7 @@ def test_the_two_ways_are_not_mixed(client, server, tmp_path):
     """Rows that went one way are not recognised the other way: they would be counted twice."""
     path, other = csv(tmp_path / "a.csv"), csv(tmp_path / "b.csv")
     client.submit_many("study", path)
-    with pytest.raises(RefusedError, match="20 of its rows were processed by their place"):
+    with pytest.raises(RefusedError, match="20 of its rows were processed by their position"):
         client.submit_many("study", path, row_key="id")
     client.submit_many("study", csv(tmp_path / "c.csv", [{**row, "id": f"{row['id']}c"} for row in ROWS]), row_key="id")
     with pytest.raises(RefusedError, match=r"row_key must be named: 20 rows of survey study were sent by their keys"):

@@ -74,7 +74,7 @@ def test_what_joins_two_questions_gives_figures_or_a_reason() -> None:
     for n in (1, 2, 4, 9, 40):
         for _ in range(25):
             table = analyse(survey, reports(survey, n, rng)).crosstab("two", "sort")
-            for figure in (phi_coefficient, cramers_v, odds_ratio, lambda t: conditional_share(t, {"two": "yes"}, given={"sort": "few"})):
+            for figure in (phi_coefficient, cramers_v, odds_ratio, lambda t: conditional_share(t, {"two": "yes"}, among={"sort": "few"})):
                 try:
                     found = figure(table)
                 except EstimateError:

@@ -88,7 +88,7 @@ def test_a_survey_of_nothing_else_prints_its_means_and_draws_them() -> None:
     ],
 )
 def test_figures_of_its_levels_are_refused_with_the_reason(ask: Callable[[], Any], figure: str) -> None:
-    with pytest.raises(EstimateError, match=f"^{figure}: .+ has none"):
+    with pytest.raises(EstimateError, match=f"^{figure}: not for "):
         ask()
 
 
@@ -162,7 +162,7 @@ def test_a_sample_of_groups_has_its_mean_with_the_errors_of_clusters() -> None:
     assert mean.std_error is not None
     assert abs(mean.mean - 36) < FAR * mean.std_error + 1
     assert [row.option for row in found.results["pay"]] == ["no answer"]
-    with pytest.raises(EstimateError, match="known shares: hours has none"):
+    with pytest.raises(EstimateError, match="known shares: not for hours"):
         analyse(
             grouped, tallies, sample=Sample(margins={"hours": dict.fromkeys(grouped.questions[0].categories, 1 / grouped.questions[0].k)})
         )

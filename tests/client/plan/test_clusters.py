@@ -14,18 +14,9 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.samples.sampled_reports import SampledReports
 from deniable.estimate.tables import sampled
 from deniable.mechanism import Channel, Window
-from deniable.plan import (
-    Mechanism,
-    cluster_half_width,
-    clusters_needed,
-    curator,
-    effective_people,
-    half_width,
-    people_in_each,
-    planned_half_width,
-    private,
-    rho_of_log_odds,
-)
+from deniable.plan import Clusters, Mechanism, curator, half_width, private
+from deniable.plan.clusters import cluster_half_width, clusters_needed, effective_people, people_in_each, rho_of_log_odds
+from deniable.plan.precision import normal_half_width, share_half_width
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
 
@@ -49,9 +40,9 @@ def test_twenty_clinics_have_the_width_and_the_error_that_were_planned(epsilon: 
     variance = (design.rate(share) * (1 - design.rate(share)) / design.gap**2 + (people - 1) * rho * share * (1 - share)) / n
     assert np.std(counts.sum(axis=1) / n / design.gap) / np.sqrt(variance) == pytest.approx(1, abs=4.5 / np.sqrt(2 * surveys))
     middling = np.argsort(counts.std(axis=1))[surveys // 2 - 5 : surveys // 2 + 6]
-    planned = cluster_half_width(design, n, clinics, rho, share=share)
+    planned = cluster_half_width(design, n, Clusters(clinics, rho), share=share)
     assert planned / np.median([printed(survey, people, row) for row in counts[middling].tolist()]) == pytest.approx(1, abs=0.05)
-    assert planned > 1.2 * half_width(design, n, share=share)  # the control: clinics are felt
+    assert planned > 1.2 * normal_half_width(design, n, share=share)  # the control: clinics are felt
 
 
 def printed(survey: Survey, people: int, counts: list[int]) -> float:
@@ -73,49 +64,57 @@ def test_the_correlation_is_that_of_drawn_clinics() -> None:
 
 
 def test_many_clusters_of_people_who_are_not_alike_cost_nothing() -> None:
-    assert cluster_half_width(COINS, 5_000, 5_000, 0.3) == pytest.approx(planned_half_width(COINS, 5_000), rel=0.002)
-    assert effective_people(COINS, 5_000, 1_000, 0.0) == pytest.approx(5_000, rel=0.005)
+    assert cluster_half_width(COINS, 5_000, Clusters(5_000, 0.3)) == pytest.approx(share_half_width(COINS, 5_000), rel=0.002)
+    assert effective_people(COINS, 5_000, Clusters(1_000, 0.0)) == pytest.approx(5_000, rel=0.005)
 
 
 def test_noise_makes_clusters_cost_less() -> None:
     """Without noise the design effect is Kish's; the coins of two people of one clinic are their own."""
     n, m, rho = 100_000, 20, 0.1
     exact = Mechanism(0.0, 1.0)
-    assert n / effective_people(exact, n, n // m, rho) == pytest.approx(1 + (m - 1) * rho, rel=0.002)
+    assert n / effective_people(exact, n, Clusters(n // m, rho)) == pytest.approx(1 + (m - 1) * rho, rel=0.002)
     noisy = private(Channel.for_epsilon(0.5, 2))
-    assert 1 < n / effective_people(noisy, n, n // m, rho) < 1.15
+    assert 1 < n / effective_people(noisy, n, Clusters(n // m, rho)) < 1.15
 
 
 @pytest.mark.parametrize("design", [COINS, private(Channel.for_epsilon(1.0, 7))])
 def test_the_hardest_share_is_the_one_with_the_fewest_effective_people(design: Mechanism) -> None:
     shares = np.linspace(0, 1, 101)
-    widths = [half_width(design, 1, share=p) / np.sqrt(effective_people(design, 20_000, 200, 0.1, share=p)) for p in shares]
-    hardest = cluster_half_width(design, 20_000, 200, 0.1)
+    widths = [
+        normal_half_width(design, 1, share=p) / np.sqrt(effective_people(design, 20_000, Clusters(200, 0.1), share=p)) for p in shares
+    ]
+    hardest = cluster_half_width(design, 20_000, Clusters(200, 0.1))
+    assert half_width(design, 20_000, clusters=Clusters(200, 0.1)) == hardest
     assert hardest == pytest.approx(max(widths), rel=0.01)
 
 
 def test_so_many_clusters_or_people_in_each_are_enough_and_one_less_is_not() -> None:
     clusters = clusters_needed(COINS, 0.05, 50, 0.05)
-    assert cluster_half_width(COINS, 50 * clusters, clusters, 0.05) <= 0.05
-    assert cluster_half_width(COINS, 50 * (clusters - 1), clusters - 1, 0.05) > 0.05
+    assert cluster_half_width(COINS, 50 * clusters, Clusters(clusters, 0.05)) <= 0.05
+    assert cluster_half_width(COINS, 50 * (clusters - 1), Clusters(clusters - 1, 0.05)) > 0.05
     people = people_in_each(COINS, 0.06, 40, 0.05)
-    assert cluster_half_width(COINS, 40 * people, 40, 0.05) <= 0.06 < cluster_half_width(COINS, 40 * (people - 1), 40, 0.05)
+    assert (
+        cluster_half_width(COINS, 40 * people, Clusters(40, 0.05))
+        <= 0.06
+        < cluster_half_width(COINS, 40 * (people - 1), Clusters(40, 0.05))
+    )
 
 
 def test_a_number_has_the_largest_width_of_its_mean() -> None:
     number = private(Window.over_levels(1.0, 7, 6))
-    alone = planned_half_width(number, 2_000)
-    assert alone < cluster_half_width(number, 2_000, 20, 0.05) < 3 * alone
+    alone = share_half_width(number, 2_000)
+    assert alone < cluster_half_width(number, 2_000, Clusters(20, 0.05)) < 3 * alone
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: cluster_half_width(COINS, 100, 1, 0.1), "clusters must be at least 2 and at most the 100 people, got 1"),
-        (lambda: cluster_half_width(COINS, 100, 10, 1.5), "rho must be from 0 to 1, got 1.5"),
-        (lambda: cluster_half_width(COINS, 100, 10, 0.1, share=2), "share must be from 0 to 1"),
-        (lambda: cluster_half_width(COINS, 100, 10, 0.1, confidence=95), "confidence must be above 0 and below 1"),
-        (lambda: cluster_half_width(curator(1.0), 100, 10, 0.1), "noise must be 0 for the intervals of reports"),
+        (lambda: half_width(COINS, (50, 50), clusters=Clusters(10, 0.1)), "clusters must be left out for the difference of two groups"),
+        (lambda: cluster_half_width(COINS, 100, Clusters(1, 0.1)), "clusters must be at least 2 and at most the 100 people, got 1"),
+        (lambda: cluster_half_width(COINS, 100, Clusters(10, 1.5)), "rho must be from 0 to 1, got 1.5"),
+        (lambda: cluster_half_width(COINS, 100, Clusters(10, 0.1), share=2), "share must be from 0 to 1"),
+        (lambda: cluster_half_width(COINS, 100, Clusters(10, 0.1), confidence=95), "confidence must be above 0 and below 1"),
+        (lambda: cluster_half_width(curator(1.0), 100, Clusters(10, 0.1)), "noise must be 0 for the intervals of reports"),
         (lambda: clusters_needed(COINS, 3, 10, 0.1), "half_width must be above 0 and below 1, got 3"),
         (lambda: people_in_each(COINS, 0.01, 5, 0.1), "no number of people in each of 5 clusters gives a half-width of 0.01"),
         (lambda: rho_of_log_odds(-1, 0.5), "sd must be from 0 to 10, got -1"),

@@ -12,19 +12,8 @@ from deniable.errors import EstimateError
 from deniable.estimate import Share
 from deniable.estimate import share as estimate_share
 from deniable.mechanism import Channel
-from deniable.plan import (
-    NO_PRIVACY,
-    Mechanism,
-    chance_negative,
-    curator,
-    expected_half_width,
-    half_width,
-    planned_half_width,
-    precision,
-    private,
-    sample_size,
-    std_error,
-)
+from deniable.plan import NO_PRIVACY, Mechanism, curator, precision, private, sample_size, std_error
+from deniable.plan.precision import chance_negative, expected_half_width, normal_half_width, share_half_width
 
 COINS = private(Channel.for_epsilon(math.log(3), 2))
 PRESIDENT = private(Channel.for_epsilon(2.0, 7))
@@ -48,15 +37,15 @@ def test_the_standard_error_is_that_of_the_estimate_over_all_counts(design: Mech
 
 
 def test_two_fair_coins_double_the_width_of_an_open_question() -> None:
-    assert half_width(COINS, 2_000) == pytest.approx(0.0438, abs=5e-5)
-    assert half_width(COINS, 2_000) == pytest.approx(2 * half_width(NO_PRIVACY, 2_000), rel=1e-12)
+    assert normal_half_width(COINS, 2_000) == pytest.approx(0.0438, abs=5e-5)
+    assert normal_half_width(COINS, 2_000) == pytest.approx(2 * normal_half_width(NO_PRIVACY, 2_000), rel=1e-12)
 
 
 def test_no_share_has_a_wider_interval_than_the_hardest() -> None:
     for design in (COINS, PRESIDENT, Mechanism(1 / 6, 0.45)):
-        widest = half_width(design, 500)
-        assert all(half_width(design, 500, share=p) <= widest for p in np.linspace(0, 1, 101))
-        assert half_width(design, 500, share=design.hardest_share) == widest
+        widest = normal_half_width(design, 500)
+        assert all(normal_half_width(design, 500, share=p) <= widest for p in np.linspace(0, 1, 101))
+        assert normal_half_width(design, 500, share=design.hardest_share) == widest
 
 
 def test_three_points_take_1068_open_answers_and_four_times_as_many_at_ln_3() -> None:
@@ -68,8 +57,8 @@ def test_three_points_take_1068_open_answers_and_four_times_as_many_at_ln_3() ->
 @pytest.mark.parametrize("wanted", [0.4, 0.05, 0.004])
 def test_the_respondents_found_are_enough_and_one_fewer_is_not(design: Mechanism, wanted: float) -> None:
     n = sample_size(design, wanted, confidence=0.9, share=0.3)
-    assert planned_half_width(design, n, confidence=0.9, share=0.3) <= wanted
-    assert n == 1 or planned_half_width(design, n - 1, confidence=0.9, share=0.3) > wanted
+    assert share_half_width(design, n, confidence=0.9, share=0.3) <= wanted
+    assert n == 1 or share_half_width(design, n - 1, confidence=0.9, share=0.3) > wanted
 
 
 def test_a_curators_interval_holds_the_truth_as_often_as_it_says() -> None:
@@ -77,16 +66,16 @@ def test_a_curators_interval_holds_the_truth_as_often_as_it_says() -> None:
     noisy = rng.binomial(n, share, draws) + rng.laplace(0, 1 / epsilon, draws)
     design = curator(epsilon)
     assert (noisy / n).std() == pytest.approx(std_error(design, n, share), rel=0.01)
-    inside = (abs(noisy / n - share) <= half_width(design, n, share=share)).mean()
+    inside = (abs(noisy / n - share) <= normal_half_width(design, n, share=share)).mean()
     assert inside == pytest.approx(0.95, abs=0.004)
     by_normal = (abs(noisy / n - share) <= 1.96 * std_error(design, n, share)).mean()
     assert by_normal != pytest.approx(0.95, abs=0.0005)
 
 
 def test_a_curators_noise_alone_is_laplace_and_vanishes_in_a_large_survey() -> None:
-    assert half_width(curator(0.5), 1_000, share=0.0) == pytest.approx(math.log(20) / 0.5 / 1_000)
-    assert half_width(curator(0.5), 10**8) == pytest.approx(half_width(NO_PRIVACY, 10**8), rel=1e-6)
-    assert half_width(curator(1e-3), 100) == pytest.approx(math.log(20) * 10, rel=1e-4)
+    assert normal_half_width(curator(0.5), 1_000, share=0.0) == pytest.approx(math.log(20) / 0.5 / 1_000)
+    assert normal_half_width(curator(0.5), 10**8) == pytest.approx(normal_half_width(NO_PRIVACY, 10**8), rel=1e-6)
+    assert normal_half_width(curator(1e-3), 100) == pytest.approx(math.log(20) * 10, rel=1e-4)
 
 
 def test_the_expected_width_is_the_mean_over_all_counts() -> None:
@@ -97,9 +86,9 @@ def test_the_expected_width_is_the_mean_over_all_counts() -> None:
 
 
 def test_the_expected_width_meets_the_formula_in_a_large_survey_and_not_at_an_end() -> None:
-    assert expected_half_width(COINS, 30_000) == pytest.approx(half_width(COINS, 30_000), rel=2e-3)
-    assert expected_half_width(COINS, 2_000) == pytest.approx(half_width(COINS, 2_000), rel=0.01)
-    assert expected_half_width(COINS, 2_000, share=0.0) < 0.75 * half_width(COINS, 2_000, share=0.0)
+    assert expected_half_width(COINS, 30_000) == pytest.approx(normal_half_width(COINS, 30_000), rel=2e-3)
+    assert expected_half_width(COINS, 2_000) == pytest.approx(normal_half_width(COINS, 2_000), rel=0.01)
+    assert expected_half_width(COINS, 2_000, share=0.0) < 0.75 * normal_half_width(COINS, 2_000, share=0.0)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +97,7 @@ def test_the_expected_width_meets_the_formula_in_a_large_survey_and_not_at_an_en
 def test_the_widest_of_all_shares_is_found(design: Mechanism, n: int) -> None:
     halves = [(one.high - one.low) / 2 for one in (estimate_share(y, n, q0=design.q0, q1=design.q1) for y in range(n + 1))]
     means = [sum(chance * halves[y] for y, chance in counts(design, n, step / 200)) for step in range(201)]
-    assert planned_half_width(design, n) == pytest.approx(max(means), rel=0.003)
+    assert share_half_width(design, n) == pytest.approx(max(means), rel=0.003)
 
 
 def test_more_people_take_no_more_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +111,7 @@ def test_more_people_take_no_more_intervals(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(precision, "estimate_share", one)
     design = private(Channel.for_epsilon(1.0, 20))
     for n in (10**3, 10**6, 10**9, 10**12):
-        planned_half_width(design, n)
+        share_half_width(design, n)
     assert max(computed.count(n) for n in computed) < 400
     assert set(computed) == {10**3, 10**6, 10**9, 10**12}
 
@@ -143,7 +132,7 @@ def test_the_chance_of_a_negative_estimate_is_that_of_all_counts_below(n: int, s
         (lambda: std_error(COINS, 0), "n must be a whole number of at least 1, got 0"),
         (lambda: std_error(COINS, 1.5), "n must be a whole number"),
         (lambda: std_error(COINS, 10, 1.1), "share must be from 0 to 1, got 1.1"),
-        (lambda: half_width(COINS, 10, confidence=95), "confidence must be above 0 and below 1, got 95"),
+        (lambda: normal_half_width(COINS, 10, confidence=95), "confidence must be above 0 and below 1, got 95"),
         (lambda: sample_size(COINS, 3), "half_width must be above 0 and below 1, got 3"),
         (lambda: sample_size(Mechanism(0.5, 0.5000001), 0.001), "respondents must be at most 1,000,000,000,000"),
         (lambda: expected_half_width(curator(1.0), 10), "noise must be 0"),

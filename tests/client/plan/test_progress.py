@@ -1,4 +1,4 @@
-"""Where a survey stands: how precise by now, and when it will be as precise as was wanted."""
+"""Where a survey stands: how precise by now, and when it will be as precise as its goal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 from deniable.errors import EstimateError
 from deniable.estimate import analyse
-from deniable.plan import Progress, half_width_of, people_needed, progress
+from deniable.plan.progress import Progress, progress
+from deniable.plan.survey import half_width_of, people_needed
 from deniable.simulate import simulate
 from deniable.survey import Survey
 
@@ -61,9 +62,9 @@ def test_it_is_what_the_intervals_of_real_records_have(n: int) -> None:
     assert widest == pytest.approx(half_width_of(SURVEY, n), rel=0.15)
 
 
-def test_the_sentence_says_what_is_reached_what_is_wanted_and_when_at_this_rate() -> None:
+def test_the_sentence_says_what_is_reached_what_is_the_goal_and_when_at_this_rate() -> None:
     needed = people_needed(SURVEY, 0.05)
-    found = progress(SURVEY, 400, daily(*[40] * 10), TODAY, wanted=0.05)
+    found = progress(SURVEY, 400, daily(*[40] * 10), TODAY, goal=0.05)
     assert (found.rate, found.needed, found.reached, found.part) == (40.0, needed, False, 400 / needed)
     day = date.fromisoformat(TODAY) + timedelta(days=-(-(needed - 400) // 40))
     assert found.reached_on == day.isoformat()
@@ -72,7 +73,7 @@ def test_the_sentence_says_what_is_reached_what_is_wanted_and_when_at_this_rate(
 
 
 def test_a_day_of_another_year_is_told_with_its_year() -> None:
-    found = progress(SURVEY, 30, daily(*[10] * 3), TODAY, wanted=0.05)
+    found = progress(SURVEY, 30, daily(*[10] * 3), TODAY, goal=0.05)
     assert found.reached_on is not None
     assert f"{found.reached_on[:4]}." in found.words
     assert found.reached_on > "2026-12-31"
@@ -90,7 +91,7 @@ def test_a_day_of_another_year_is_told_with_its_year() -> None:
     ],
 )
 def test_nothing_is_foretold_where_nothing_is_known(n: int, growth: list[tuple[str, str, int]], rate: float | None, ending: str) -> None:
-    found = progress(SURVEY, n, growth, TODAY, wanted=0.05)
+    found = progress(SURVEY, n, growth, TODAY, goal=0.05)
     assert found.rate == rate
     assert found.words.endswith(ending.format(needed=f"{found.needed:,}")), found.words
     assert (found.reached_on is None) == ("2027" not in found.words)
@@ -99,7 +100,7 @@ def test_nothing_is_foretold_where_nothing_is_known(n: int, growth: list[tuple[s
 
 def test_more_people_than_are_looked_at_are_no_number() -> None:
     faint = Survey.from_text(TEXT.replace("epsilon: 4", "epsilon: 0.000002"))
-    found = progress(faint, 40, daily(20, 10, 10), TODAY, wanted=0.05)
+    found = progress(faint, 40, daily(20, 10, 10), TODAY, goal=0.05)
     assert (found.needed, found.reached, found.part, found.reached_on) == (None, False, 0.0, None)
     assert "5 at more than 1,000,000,000,000 people, not within two years" in found.words
     assert "5 points, more than 1,000,000,000,000 people" in str(found)
@@ -108,13 +109,13 @@ def test_more_people_than_are_looked_at_are_no_number() -> None:
 
 def test_the_rate_is_that_of_the_last_two_weeks_and_a_span_of_days_counts_for_each_of_them() -> None:
     old = daily(*[100] * 20, until="2026-11-01")
-    assert progress(SURVEY, 2140, [*old, *daily(*[10] * 14)], TODAY, wanted=0.01).rate == 10.0
+    assert progress(SURVEY, 2140, [*old, *daily(*[10] * 14)], TODAY, goal=0.01).rate == 10.0
     half_in = ("2026-11-02", "2026-11-15", 28)  # the window begins on the 9th
-    assert progress(SURVEY, 28, [half_in], TODAY, wanted=0.01).rate == 14 / 14
+    assert progress(SURVEY, 28, [half_in], TODAY, goal=0.01).rate == 14 / 14
 
 
 def test_of_a_closed_survey_nothing_is_foretold() -> None:
-    found = progress(SURVEY, 400, daily(*[40] * 10), TODAY, wanted=0.05, is_open=False)
+    found = progress(SURVEY, 400, daily(*[40] * 10), TODAY, goal=0.05, is_open=False)
     assert (found.rate, found.reached_on) == (None, None)
 
 
@@ -123,7 +124,7 @@ def test_days_that_are_told_are_right_on_average() -> None:
     chance, needed, errors = np.random.default_rng(7), people_needed(SURVEY, 0.03), []
     for _ in range(40):
         counts = chance.poisson(30, 400)
-        found = progress(SURVEY, int(counts[:14].sum()), daily(*counts[:14].tolist()), TODAY, wanted=0.03)
+        found = progress(SURVEY, int(counts[:14].sum()), daily(*counts[:14].tolist()), TODAY, goal=0.03)
         there = int(np.argmax(np.cumsum(counts) >= needed)) - 13
         assert found.reached_on is not None
         errors.append((date.fromisoformat(found.reached_on) - date.fromisoformat(TODAY)).days - there)
@@ -131,7 +132,7 @@ def test_days_that_are_told_are_right_on_average() -> None:
 
 
 def test_it_travels_as_json_whole_and_prints_as_a_table() -> None:
-    found = progress(SURVEY, 400, daily(*[40] * 10), TODAY, wanted=0.05, expected=2000)
+    found = progress(SURVEY, 400, daily(*[40] * 10), TODAY, goal=0.05, expected=2000)
     assert Progress.from_dict(json.loads(found.to_json())) == found
     assert json.loads(found.to_json())["words"] == found.words
     table = found.to_table()

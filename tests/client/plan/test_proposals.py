@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from deniable.plan import outlook, plan, proposals, verdict, widest
+from deniable.plan import outlook, plan, proposals
+from deniable.plan.proposals import verdict, widest
 from deniable.survey import Survey
 from deniable.survey.document import parse, read
 

@@ -13,7 +13,8 @@ from scipy.special import logit
 from deniable.errors import EstimateError
 from deniable.estimate import PerturbedVariable, Regression, regress
 from deniable.mechanism import Channel
-from deniable.plan import Slope, logit_slope
+from deniable.plan import logit_slope
+from deniable.plan.slopes import Slope
 
 SHARES, HAVING = (0.3, 0.45), 0.4
 WHICH = pytest.mark.parametrize("coins", ["outcome", "predictor", "outcome predictor"])

@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,26 +17,24 @@ from deniable.estimate import share
 from deniable.mechanism import Channel
 from deniable.plan import (
     NO_PRIVACY,
+    Clusters,
     Mechanism,
-    QuestionPlan,
     SlopeOf,
     cell_half_width,
     curator,
-    difference_half_width,
-    expected_half_width,
-    half_width,
     logit_slope,
     mean_half_width,
     outlook,
-    people_needed,
     plan,
-    planned_half_width,
-    power_of_interval,
     private,
     sample_size,
-    smallest_share,
+    smallest_effect,
 )
-from deniable.plan.result import points
+from deniable.plan.half_widths import difference_half_width
+from deniable.plan.power import power_of_interval
+from deniable.plan.precision import expected_half_width, normal_half_width, share_half_width
+from deniable.plan.result import QuestionPlan, points
+from deniable.plan.survey import people_needed
 from deniable.survey import Survey
 
 FILE = """
@@ -69,8 +68,8 @@ def test_a_number_of_respondents_gives_every_questions_precision(survey: Survey)
     smokes, party, _ = made.rows
     assert smokes.half_width == pytest.approx(0.0438, abs=5e-5)
     assert smokes.half_width == pytest.approx(expected_half_width(COINS, 2_000), rel=0.02)
-    assert smokes.half_width_no_privacy == half_width(NO_PRIVACY, 2_000)
-    assert smokes.half_width_curator == half_width(curator(smokes.epsilon), 2_000)
+    assert smokes.half_width_no_privacy == normal_half_width(NO_PRIVACY, 2_000)
+    assert smokes.half_width_curator == normal_half_width(curator(smokes.epsilon), 2_000)
     assert smokes.half_width_no_privacy < smokes.half_width_curator < smokes.half_width < party.half_width
     assert smokes.respondents_no_privacy == 500
     assert made.least_precise == party
@@ -90,7 +89,7 @@ def test_what_will_show_is_what_the_power_says(survey: Survey) -> None:
     coins = Mechanism(row.phi, row.theta)
     assert row.smallest_share is not None
     assert power_of_interval(coins, 900, row.smallest_share) == pytest.approx(0.8)
-    assert half_width(coins, row.smallest_group) <= 0.10 < half_width(coins, row.smallest_group - 1)
+    assert normal_half_width(coins, row.smallest_group) <= 0.10 < normal_half_width(coins, row.smallest_group - 1)
 
 
 def test_a_share_and_a_confidence_are_planned_for(survey: Survey) -> None:
@@ -109,7 +108,7 @@ def test_simulated_surveys_are_as_precise_as_planned(survey: Survey) -> None:
     assert np.mean([(one.high - one.low) / 2 for one in found]) == pytest.approx(row.half_width, rel=0.01)
     assert np.std([one.estimate for one in found]) == pytest.approx(row.std_error, rel=0.06)
     assert np.mean([one.estimate < 0 for one in found]) == pytest.approx(row.chance_negative, abs=0.035)
-    assert row.half_width < 0.8 * half_width(COINS, n, share=true)  # near an end the formula alone would be too pessimistic
+    assert row.half_width < 0.8 * normal_half_width(COINS, n, share=true)  # near an end the formula alone would be too pessimistic
 
 
 def test_a_handful_of_people_still_get_a_plan_and_it_says_that_nothing_will_show(survey: Survey) -> None:
@@ -130,7 +129,7 @@ def test_the_forms_of_a_plan_carry_the_same_figures(survey: Survey) -> None:
 def test_the_table_explains_every_column_to_a_stranger(survey: Survey) -> None:
     table = plan(survey, n=2_000).to_table()
     assert "A study (study)\n2,000 respondents · 95% confidence · epsilon 3.296 for the whole survey\n" in table
-    assert "can be 97% sure at most" in table
+    assert "can become at most 97% sure" in table
     rows = [" ".join(line.split()) for line in table.splitlines() if line.startswith("smokes")]
     assert rows == [
         "smokes 33.3% 75 of 100 25 of 100",
@@ -164,7 +163,7 @@ def test_every_figure_of_a_plan_is_of_the_confidence_that_was_asked_for(survey: 
         for name in ("half_width", "difference_half_width", "cell_half_width", "smallest_share", "smallest_difference"):
             assert np.sign(getattr(one, name) - getattr(other, name)) == less, name
         coins = private(Channel.for_epsilon(one.epsilon, one.options))
-        assert one.smallest_share == smallest_share(coins, 2_000, alpha=1 - confidence)
+        assert one.smallest_share == smallest_effect(coins, 2_000, alpha=1 - confidence)
         assert power_of_interval(coins, 2_000, one.smallest_share, confidence=confidence) == pytest.approx(0.8)
     table = made.to_table()
     assert f"the {100 * confidence:g}% interval of its estimate lies above 0" in table
@@ -211,8 +210,8 @@ def test_table_chart_and_wanted_precision_tell_one_width(epsilon: str, n: int) -
 def test_no_share_has_wider_intervals_than_the_one_planned_for(n: int) -> None:
     rare = Mechanism(float(SEVEN.phi), float(SEVEN.theta))  # whose largest standard error is at a share of 92%
     widths = [expected_half_width(rare, n, share=share) for share in np.linspace(0, 1, 21)]
-    assert planned_half_width(rare, n) == pytest.approx(max(widths), rel=0.02)
-    assert planned_half_width(rare, n) > 1.15 * expected_half_width(rare, n, share=rare.hardest_share)
+    assert share_half_width(rare, n) == pytest.approx(max(widths), rel=0.02)
+    assert share_half_width(rare, n) > 1.15 * expected_half_width(rare, n, share=rare.hardest_share)
 
 
 @pytest.mark.slow
@@ -258,7 +257,7 @@ def test_a_survey_that_asks_one_question_of_each_has_no_cross_table() -> None:
 
 def test_near_certainty_is_never_rounded_up_to_certainty() -> None:
     lavish = Survey.from_text(FILE.replace("epsilon: ln 27", "epsilon: 10\naccept_high_epsilon: true"))
-    assert "99.996% sure at most" in plan(lavish, n=100).to_table()
+    assert "at most 99.996% sure" in plan(lavish, n=100).to_table()
 
 
 @pytest.mark.slow
@@ -271,7 +270,7 @@ def test_a_chart_is_drawn_without_a_browser_and_shows_three_designs(survey: Surv
     party = made.rows[1]
     for point in points:
         if point["design"] == "private":
-            assert point["points"] == pytest.approx(100 * planned_half_width(Mechanism(party.phi, party.theta), point["n"]))
+            assert point["points"] == pytest.approx(100 * share_half_width(Mechanism(party.phi, party.theta), point["n"]))
     chart.save(str(tmp_path / "plan.svg"))
     chart.save(str(tmp_path / "plan.png"))
     drawn = (tmp_path / "plan.svg").read_text()
@@ -297,15 +296,13 @@ def test_without_the_extra_for_charts_the_message_names_it(survey: Survey, monke
         ({"half_width": 0.0}, "half_width must be above 0 and below 1, got 0.0"),
         ({"n": 10, "confidence": 95}, "confidence must be"),
         ({"n": 10, "share": -0.1}, "share must be from 0 to 1"),
-        ({"n": 10, "rare": 2}, "rare must be from 0 to 1"),
         ({"n": 10, "groups": (8, 3)}, "groups must have at most the 10 respondents together, got 11"),
         ({"n": 10, "groups": (8, 0)}, "the second group must be a whole number of at least 1, got 0"),
-        ({"n": 10, "clusters": 5}, "clusters, rho and n must be given together"),
-        ({"n": 10, "clusters": 11, "rho": 0.1}, "clusters must be at least 2 and at most the 10 people, got 11"),
-        ({"n": 10, "group_half_width": 10}, "group_half_width must be above 0 and below 1"),
+        ({"half_width": 0.1, "clusters": Clusters(5, 0.1)}, "clusters must be used with n, not with half_width"),
+        ({"n": 10, "clusters": Clusters(11, 0.1)}, "clusters must be at least 2 and at most the 10 people, got 11"),
     ],
 )
-def test_an_argument_that_makes_no_sense_is_refused_by_name(survey: Survey, arguments: dict[str, float], message: str) -> None:
+def test_an_argument_that_makes_no_sense_is_refused_by_name(survey: Survey, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(EstimateError, match=message):
         plan(survey, **arguments)
 
@@ -325,7 +322,7 @@ def test_whatever_epsilon_and_however_many_people_a_plan_has_figures_that_are_po
     head = {"deniable": 1, "id": "s", "title": "T", "about": "A", "accept_high_epsilon": True}
     survey = Survey.from_dict({**head, "questions": [asked]})
     for n in (1, 10**9, 10**12):
-        found = plan(survey, n=n, share=1.0, rare=0.0)
+        found = plan(survey, n=n, share=1.0)
         assert "nan" not in str(found)
         assert "inf" not in str(found)
         for row in (*found.rows, *outlook(survey, n)):
@@ -360,7 +357,7 @@ def test_a_slope_on_public_groups_has_coins_for_the_outcome_alone_and_one_of_a_s
     drawn = plan(slopes_survey(ask=2), n=3_000, slope=replace(wanted, predictor="drinks")).slope
     assert drawn is not None
     assert drawn.respondents == 1_000
-    with pytest.raises(EstimateError, match="must be asked together of somebody, got 3,000 people who are asked 1 of them"):
+    with pytest.raises(EstimateError, match="n is too small for the slope: no one of 3,000 people, asked 1 of the questions each"):
         plan(slopes_survey(ask=1), n=3_000, slope=replace(wanted, predictor="drinks"))
 
 

@@ -308,7 +308,7 @@ def test_a_key_for_results_has_the_tally_and_one_for_reports_the_records(site: S
         (["waves", "--second", "later", "--less", "South"], "--less needs another group in --group, and one --second"),
         (["waves", "--second", "later", "--times", "1,2"], "--times needs three waves or more"),
         (["waves", "--second", "later", "--second", "later", "--times", "soon"], "must be numbers with commas between them, got 'soon'"),
-        (["correlate", "smokes", "hours"], "correlation: hours has none"),
+        (["correlate", "smokes", "hours"], "correlation: not for hours"),
         (["answered", "smokes"], "question smokes must be one that need not be answered"),
         (["compare", "smokes", "--first", "North", "--second", "West"], "group must be one of the groups of survey health: North, South"),
         (["regress", "smokes ~ hours"], "hours"),

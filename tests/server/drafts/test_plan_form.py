@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from werkzeug.datastructures import MultiDict
 
 from deniable.cli import main
-from deniable.plan import SlopeOf, plan
+from deniable.plan import Clusters, SlopeOf, plan
 from deniable.survey import Survey
 from deniable_server.drafts.plan_form import PlanForm
 from deniable_server.store.protocol import Store
@@ -62,7 +62,7 @@ def test_page_command_and_library_print_the_same_figures_of_groups_clusters_and_
     (tmp_path / "habits.yaml").write_text(FILE)
     words = "--n 900 --groups 700,60 --clusters 20 --rho 0.05 --slope smokes,drinks --outcome-shares 0.3,0.45 --predictor-share 0.4"
     command = CliRunner().invoke(main, ["plan", str(tmp_path / "habits.yaml"), *words.split()]).stdout
-    made = plan(habits, n=900, groups=(700, 60), clusters=20, rho=0.05, slope=SlopeOf("smokes", "drinks", (0.3, 0.45), 0.4))
+    made = plan(habits, n=900, groups=(700, 60), clusters=Clusters(20, 0.05), slope=SlopeOf("smokes", "drinks", (0.3, 0.45), 0.4))
     cells = [cell for table in made.tables()[1:-1] for row in table.rows for cell in row]
     assert (reply.status_code, len(made.tables()), command) == (200, 8, made.to_table())
     assert [cell for cell in cells if f">{cell}</" not in html.unescape(reply.text)] == []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from deniable.estimate import MeanRow
-from deniable.plan import half_width, private
+from deniable.plan import private
+from deniable.plan.precision import normal_half_width
 from deniable.survey import Survey
 from deniable_server.pages import figures
 
@@ -136,8 +137,8 @@ def test_chances_that_differ_are_told_from_the_least_to_the_most() -> None:
 def test_as_many_people_are_needed_as_make_ten_points_either_way(epsilon: object, confidence: float) -> None:
     asked = survey(epsilon)
     needed, design = figures.needed(asked, confidence), private(asked.items[0].channel)
-    assert half_width(design, needed, confidence=confidence) <= 0.10
-    assert half_width(design, needed - 1, confidence=confidence) > 0.10
+    assert normal_half_width(design, needed, confidence=confidence) <= 0.10
+    assert normal_half_width(design, needed - 1, confidence=confidence) > 0.10
 
 
 def test_of_more_people_than_anybody_looks_at_that_is_said() -> None:

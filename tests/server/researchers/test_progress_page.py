@@ -20,7 +20,8 @@ from tests.kit.servers.process import ServerProcess
 
 from deniable import SurveyClient
 from deniable.cli import main
-from deniable.plan import Progress, people_needed
+from deniable.plan.progress import Progress
+from deniable.plan.survey import people_needed
 from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash

@@ -109,14 +109,14 @@ def test_where_no_option_has_changed_the_page_says_so_once_a_question(waves: Wav
     card = page.split('id="q-took"')[1].split("</section>")[0]
     assert ("No change is shown in any option." in card) == (not re.findall(r'<p class="said"><bdi>', card))
     for name in ("mood", "took"):
-        shown = [change for change in waves.changes if change.question.startswith(name) and change.shown]
+        shown = [change for change in waves.changes if change.question.startswith(name) and change.excludes_zero]
         assert len(shown) >= 2, "the control: at 95% changes are shown"
 
 
 def test_a_mean_whose_change_may_be_none_is_said_not_to_have_changed(waves: Waves) -> None:
     mean = next(change for change in waves.changes if change.question == "mood")
     assert mean.difference is not None
-    assert mean.shown
+    assert mean.excludes_zero
     for low, said in ((-0.1, "no change is shown"), (0.1, "a rise of 0.1 to 0.9")):
         found = replace(mean, difference=replace(mean.difference, low=low, high=0.9))
         (one,) = changed(FIRST, replace(waves, changes=(found,)))

@@ -1,7 +1,7 @@
 """Warnings about too few reports for an interval by a normal error, by a rule on the counts.
 
-A mean of pseudo-answers is nearly normal once enough reports have the bit set and enough have it not, for any epsilon. Below `FEW` of
-either kind the interval can miss the truth far more often than it says, the more so the less noise there is. docs/reference/coverage.md
+A mean of pseudo-answers is nearly normal if enough reports have the bit set and enough do not, for any epsilon. Below `FEW` of either kind
+the interval can miss the truth far more often than its confidence allows, the more so the less noise there is. docs/reference/coverage.md
 has the figures. Single shares need no rule: their intervals are exact.
 """
 
@@ -48,5 +48,5 @@ def of_weights() -> str:
 
 
 def test(unseen: bool) -> str:
-    """Returns the warning about a test in which some options, or some pair of options, are hardly ever named."""
+    """Returns the warning about a test of options, or pairs of options, that hardly any report names."""
     return "some of the options are named in too few reports for this test, which can find differences that are not there" if unseen else ""

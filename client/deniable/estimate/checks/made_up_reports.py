@@ -38,8 +38,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks.method import worst_case_shift, worst_case_shift_of_mean
 from deniable.estimate.limits.roots import root
 from deniable.estimate.present.figures import p_value, percent
@@ -54,12 +54,11 @@ from deniable.wire.tally import Tally
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_Floats = NDArray[np.float64]
 
 LEVEL = 0.01
-STATED = 0.01  # the part of the reports whose effect is said
+STATED = 0.01  # the part of the reports that the summary states the effect of
 _DENSE = 256  # up to this size the eigenvalues are found without iteration
-_KEPT = 512  # bits up to which what was found is kept: the counts are a megabyte then
+_CACHED = 512  # most bits of a record whose result is cached: the counts are a megabyte then
 _MOST = 0.5  # who would need more than this has no test
 _SURE = 2.33  # standard errors that 99 of 100 surveys keep to
 
@@ -68,9 +67,14 @@ _SURE = 2.33  # standard errors that 99 of 100 surveys keep to
 class MadeUp(Tabular):
     """Result of the test for made-up reports.
 
-    p_value: an upper bound on the chance that honest reports agree as much. alarm: it is below 0.01. shows_from: the share of all reports,
-    0 to 1, from which on made-up ones that repeat the same answers would show; None if half would not. question, shift: the question whose
-    share 1% made-up reports of the worst kind move farthest, and how far (0.01 is one percentage point). words: all this in words.
+    Attributes:
+        p_value: An upper bound on the chance that honest reports agree as much.
+        alarm: Whether it is below 0.01.
+        shows_from: The smallest share of all reports, 0 to 1, at which made-up ones that repeat the same answers are detected; None if half
+            would not be.
+        question: The question whose share 1% made-up reports of the worst kind move farthest.
+        shift: How far they move it (0.01 is one percentage point).
+        words: A summary of the above.
     """
 
     p_value: float
@@ -93,18 +97,18 @@ class MadeUp(Tabular):
 
 
 def made_up(survey: Survey, tally: Tally) -> MadeUp | None:
-    """Tests a survey's reports for made-up ones that repeat the same answers; None where there are no reports.
+    """Tests a survey's reports for made-up ones that repeat the same answers; returns None without reports.
 
-    Of surveys whose reports are all honest, fewer than 1 in 100 raise the alarm.
+    Of surveys with honest reports only, fewer than 1 in 100 raise the alarm.
     """
     if not tally.n:
         return None
-    if survey.record.bits > _KEPT:
+    if survey.record.bits > _CACHED:
         return _tested(survey, tally)
     return _tested_once(survey.definition, tally.n, tally.to_bytes())
 
 
-@lru_cache(maxsize=16)  # whoever looks at results looks again, and this takes longer than all the rest then
+@lru_cache(maxsize=16)  # results are often read again, and this takes the most time
 def _tested_once(definition: bytes, n: int, pairs: bytes) -> MadeUp:
     survey = Survey.from_definition(definition)
     return _tested(survey, Tally.from_bytes(n, survey.record.bits, pairs))
@@ -118,7 +122,7 @@ def _tested(survey: Survey, tally: Tally) -> MadeUp:
     p_value = min(1.0, len(chances) * min(chances))
     shows_from = design.shows_from
     present = shows_from if shows_from < _MOST else None
-    question, shift = _farthest_moved(survey)
+    question, shift = _farthest_move(survey)
     shares = any(item.shared == item.categories for item in survey.items)
     words = _in_words(p_value < LEVEL, present, (question, shift), shares)
     return MadeUp(p_value, p_value < LEVEL, present, question, shift, words)
@@ -162,15 +166,19 @@ class _Moments:
 
 @dataclass(frozen=True)
 class _Design:
-    """The questions that are tested, and the bounds for n reports to them. drawn: the part of the blocks that each person is asked."""
+    """Tested questions, with the bounds for n reports to them.
+
+    Attributes:
+        part_asked: The part of the blocks that each person is asked.
+    """
 
     places: tuple[Field, ...]
     n: int
-    drawn: float
+    part_asked: float
     longest: float
     """R."""
     strength: float
-    """What made-up reports with the same answers add to the eigenvalue, as a multiple of their share of the reports."""
+    """The growth of the eigenvalue by made-up reports with the same answers, as a multiple of their share of the reports."""
     mu: float
     least: float
     """An eigenvalue that honest reports have at least in every direction."""
@@ -199,20 +207,20 @@ class _Design:
 
     @cached_property
     def shows_from(self) -> float:
-        """The share of made-up reports with the same answers that the eigenvalue shows in 99 of 100 surveys; 1 or more: none does."""
+        """The share of made-up reports with the same answers that the eigenvalue detects in 99 of 100 surveys; 1 or more if none."""
         room = self.strength - self.least
         if room <= 0:
             return math.inf
         top = root(lambda log: self._log_chance(math.exp(log)) - math.log(LEVEL / 3), 0.0, 50.0)
-        noise = _SURE * math.sqrt(2 / (self.n * self.drawn)) * self.least
-        return max(1 / self.n, (self.mu / self.drawn * math.exp(top) - self.least + noise) / room)
+        noise = _SURE * math.sqrt(2 / (self.n * self.part_asked)) * self.least
+        return max(1 / self.n, (self.mu / self.part_asked * math.exp(top) - self.least + noise) / room)
 
     def _log_chance(self, over: float) -> float:
         return math.log(self.dimension) - self.n * self.mu / self.longest * (over * math.log(over) - over + 1)
 
 
 def _best(survey: Survey, n: int) -> _Design:
-    """Returns the questions that hide most: as many as make the smallest share show."""
+    """Returns the questions that hide most: as many as make the detected share smallest."""
     places = sorted(survey.record.fields, key=lambda place: place.item.channel.epsilon)
     designs = (_design(survey, tuple(places[:size]), n) for size in _sizes(len(places)))
     return min(designs, key=lambda design: design.shows_from)
@@ -272,7 +280,7 @@ class _Reports:
         stored[:-1, :-1] = tally.pairs
         stored[-1, :-1] = stored[:-1, -1] = tally.ones
         stored[-1, -1] = tally.n
-        self._stored: _Floats = stored
+        self._stored: FloatArray = stored
         self._bits = self._full_bits(len(stored))
 
     def _full_bits(self, width: int) -> csr_array:
@@ -333,21 +341,21 @@ def _rows(k: int) -> int:
     return k if k > 2 else 1
 
 
-def _scales(channel: Channel) -> _Floats:
+def _scales(channel: Channel) -> FloatArray:
     """Returns the factors that make z of the rows of one question: |z|^2 = k - 1."""
     k, d = channel.outputs, channel.d
     return np.full(_rows(k), math.sqrt((k - 1) * k / (d * (k - d)) * (k / _rows(k))))
 
 
-def _farthest_moved(survey: Survey) -> tuple[str, float]:
-    """Returns the question whose share 1% made-up reports can move farthest, and how far."""
+def _farthest_move(survey: Survey) -> tuple[str, float]:
+    """Returns the question whose share 1% made-up reports can move farthest, and the distance."""
     shifts = ((item.id, worst_case_shift(item, STATED)) for item in survey.items if item.shared == item.categories)
     of_shares = [(name, max(shift.fakes_up, shift.fakes_down)) for name, shift in shifts]
-    return max(of_shares or map(_mean_moved, survey.items), key=lambda one: one[1])
+    return max(of_shares or map(_mean_move, survey.items), key=lambda one: one[1])
 
 
-def _mean_moved(item: Question) -> tuple[str, float]:
-    """Returns how far a number's mean can be moved, as a part of its range."""
+def _mean_move(item: Question) -> tuple[str, float]:
+    """Returns the distance that made-up reports can move the mean of a number, as a part of its range."""
     scores = np.array([*(item.scores or ()), *[0.0] * (item.k - len(item.scores or ()))])
     scores[: len(item.scores or ())] = np.linspace(0, 1, len(item.scores or ()))
     shift = worst_case_shift_of_mean(item, STATED, scores, 0.5)
@@ -364,8 +372,8 @@ def _in_words(alarm: bool, shows_from: float | None, moved_most: tuple[str, floa
     figure = "a share" if shares else "the mean of a number, as a part of its range,"
     moved = f"move {figure} by up to {100 * shift:.2g} percentage points ({question})"
     if shows_from is None:
-        return f"Made-up reports cannot be told from honest ones in this survey. Each 1% of them can {moved}."
+        return f"Made-up reports cannot be distinguished from honest ones in this survey. Each 1% of them can {moved}."
     return (
         f"No sign of made-up reports that repeat the same answers; from {100 * shows_from:.2g}% of all reports on, they would show. "
-        f"Fewer, or ones that vary, cannot be told from honest ones; each 1% of them can {moved}."
+        f"Fewer, or ones that vary, cannot be distinguished from honest ones; each 1% of them can {moved}."
     )

@@ -1,6 +1,6 @@
-"""Method checks: tests of the possible range of each bit, and how far liars can move an estimate.
+"""Method checks: tests of the possible range of each bit, and the effect of dishonest answers on an estimate.
 
-None of them proves that all is well: fake reports that look like honest ones cannot be detected.
+They prove no honesty: fake reports that look like honest ones cannot be detected.
 """
 
 from __future__ import annotations
@@ -25,10 +25,14 @@ from deniable.wire.tally import Tally
 
 @dataclass(frozen=True)
 class RangeCheck:
-    """Whether a bit is set as often as the declared coins can set it, whatever people answer.
+    """Test of one bit: whether it is set as often as the declared coins can set it, whatever people answer.
 
-    lowest, highest: the range of the rate, phi and theta. rate: as seen. p_value: the chance that honest coins stray as far beyond the
-    nearest end, 1 inside the range. alarm: p_value is below `level`, which keeps false alarms of a whole survey under 1 in 100.
+    Attributes:
+        lowest: The lowest possible rate, phi.
+        highest: The highest possible rate, theta.
+        rate: The observed rate.
+        p_value: The chance that honest coins stray as far beyond the nearer end; 1 inside the range.
+        level: The level of the alarm, which keeps false alarms of a whole survey under 1 in 100.
     """
 
     question: str
@@ -49,9 +53,11 @@ class RangeCheck:
 
 @dataclass(frozen=True)
 class Shift:
-    """How far an estimated share can be moved down and up, as positive numbers.
+    """Largest move of an estimated share down and up, as positive numbers.
 
-    liars: people who answer what they like, through honest coins. fakes: reports made up, without coins.
+    Attributes:
+        liars: By people who answer what they like, through honest coins.
+        fakes: By reports made up without coins.
     """
 
     liars_down: float
@@ -63,8 +69,10 @@ class Shift:
 def check_range(survey: Survey, tally: Tally) -> tuple[RangeCheck, ...]:
     """Tests whether each bit of every question, the implied last ones included, is within its possible range.
 
-    A one-sided exact binomial test against the nearest end. The warnings in `estimate` are these alarms. Raises EstimateError
-    without reports.
+    It is a one-sided exact binomial test against the nearer end. The warnings in `estimate` are these alarms.
+
+    Raises:
+        EstimateError: There are no reports.
     """
     level = plausibility.level(question.channel.outputs for question in survey.items)
     checks = []
@@ -87,11 +95,14 @@ def _bits(question: Question) -> Iterator[tuple[str, float, float]]:
 
 
 def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, truth: float) -> HypothesisTest:
-    """Tests whether an option whose true share is known comes out at that share.
+    """Tests whether an option with a known true share comes out at that share.
 
-    A share of 0 or 1 ("I have been to the moon") is about the respondents, others about the population that they are a sample
-    of. Exact binomial test, from both sides: twice the smaller tail. Its statistic is the squared distance in standard errors.
-    A small p-value says that coins, answers or sample are not what they should be. Raises EstimateError, also for a number on a grid.
+    A share of 0 or 1 ("I have been to the moon") is about the respondents, another one about the population that they are a sample of.
+    The test is exact binomial and two-sided: twice the smaller tail. Its statistic is the squared distance in standard errors. A small
+    p-value means that coins, answers or sample are not as assumed.
+
+    Raises:
+        EstimateError: The question is a number on a grid, or there are no reports.
     """
     applicability.require_of("comparison with a known share", survey, (question,))
     item, n, ones = counts.counts(survey, tally, question)
@@ -107,11 +118,13 @@ def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, t
 
 
 def worst_case_shift(question: Question, fraction: float, share: float | None = None) -> Shift:
-    """Returns how far `fraction` of all reports can move the estimated share of one option, when they replace honest ones.
+    """Returns the largest move of the estimated share of an option if `fraction` of all reports replace honest ones.
 
-    share: the option's honest share; None takes the worst case over all shares. A liar's pseudo-answer is on average any value
-    from 0 to 1; a fake report's is (1 - phi) / (theta - phi) with the option's bit set, -phi / (theta - phi) without.
-    Raises EstimateError.
+    A liar's pseudo-answer is on average any value from 0 to 1; a fake report's is (1 - phi) / (theta - phi) with the option's bit set,
+    -phi / (theta - phi) without. `share` is the option's honest share, or None for the worst case.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     part = _fraction("fraction", fraction)
     lowest, highest = (0.0, 1.0) if share is None else (_fraction("share", share),) * 2
@@ -126,7 +139,11 @@ def worst_case_shift(question: Question, fraction: float, share: float | None = 
 
 
 def worst_case_shift_of_mean(question: Question, fraction: float, scores: NDArray[np.floating], honest: float) -> Shift:
-    """Returns the same shift of the mean of scores, one number a category, whose honest value is `honest`. Raises EstimateError."""
+    """Returns the largest move of the mean of scores, one number a category, from its honest value `honest`.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
+    """
     part, values = _fraction("fraction", fraction), np.sort(np.asarray(scores, dtype=np.float64))
     if values.shape != (question.k,) or not np.isfinite(values).all():
         raise EstimateError(f"scores must be {question.k} finite numbers for question {question.id}, one a category, got {scores!r}")

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import scipy
 
 NO_REPORTS = "no reports yet"
-BELOW = "below 0% by chance: fewer records name it than if nobody had chosen it; the interval says what is plausible"
-ABOVE = "above 100% by chance: more records name it than if everybody had chosen it; the interval says what is plausible"
+BELOW = "below 0% by chance: fewer records name it than if no one had chosen it; plausible values are in the interval"
+ABOVE = "above 100% by chance: more records name it than if everybody had chosen it; plausible values are in the interval"
 _PER_BIT, _PER_SURVEY = 0.001, 0.01  # chances of a false alarm
 
 
@@ -34,13 +34,13 @@ def remark(ones: int, n: int, phi: float, theta: float, alpha: float) -> str:
     if chance < alpha:
         limit, far = (f"at least {_percent(phi)}", "below") if below else (f"at most {_percent(theta)}", "above")
         return (
-            f"{_named(ones, n)}. Honest coins give {limit} on average, whatever people answer, and by chance come this far {far} in fewer "
-            f"than 1 of {1 / alpha:,.0f} surveys: some records are made up, or a client is faulty"
+            f"{_count_text(ones, n)}. Honest coins give {limit} on average, whatever people answer, and by chance come this far {far} "
+            f"in fewer than 1 of {1 / alpha:,.0f} surveys: some records are made up, or a client is faulty"
         )
     return BELOW if below else ABOVE
 
 
-def _named(ones: int, n: int) -> str:
+def _count_text(ones: int, n: int) -> str:
     """Returns how many of the records name an option, in words: all and none only where this is exact."""
     if ones in (0, n):
         return "all records name it" if ones else "no record names it"

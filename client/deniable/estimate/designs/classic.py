@@ -13,19 +13,26 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.moments.design_matrix import checked_matrix
-
-_Floats = NDArray[np.float64]
 
 YES_NO = ("yes", "no")
 
 
 @dataclass(frozen=True)
 class Design:
-    """A yes/no design. name: for people. q0, q1: as above; q1 < q0 is allowed, q0 = q1 is an error, since nothing can be learnt."""
+    """A yes/no design.
+
+    Attributes:
+        name: The name of the design, for people.
+        q0: P(reported yes | true no).
+        q1: P(reported yes | true yes); it may be below q0, but not equal, since then reports show nothing.
+
+    Raises:
+        EstimateError: An attribute breaks its rule.
+    """
 
     name: str
     q0: float
@@ -42,7 +49,7 @@ class Design:
         object.__setattr__(self, "q1", q1)
 
     @property
-    def matrix(self) -> _Floats:
+    def matrix(self) -> FloatArray:
         """P[reported, true], shape (2, 2), for the categories yes, no."""
         return np.array([[self.q1, self.q0], [1 - self.q1, 1 - self.q0]])
 
@@ -54,11 +61,20 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class CategoryDesign:
-    """A design with k categories. categories: labels. matrix: P[reported, true], shape (k, k), its columns adding to 1."""
+    """A design with k categories.
+
+    Attributes:
+        name: The name of the design, for people.
+        categories: The labels.
+        matrix: P[reported, true], shape (k, k), its columns adding to 1.
+
+    Raises:
+        EstimateError: An attribute breaks its rule.
+    """
 
     name: str
     categories: tuple[str, ...]
-    matrix: _Floats
+    matrix: FloatArray
 
     def __post_init__(self) -> None:
         if len(set(self.categories)) != len(self.categories):
@@ -147,14 +163,15 @@ def forced_categories(categories: Sequence[str], forced: Sequence[float]) -> Cat
 
 
 def matrix_design(categories: Sequence[str], matrix: Any) -> CategoryDesign:
-    """Returns any design: matrix[i][j] = P(report i | true j).
+    """Returns any design, with matrix[i][j] = P(report i | true j).
 
-    Raises EstimateError, with the condition number, if it cannot be inverted.
+    Raises:
+        EstimateError: The matrix cannot be inverted; the message has its condition number.
     """
     return CategoryDesign("matrix", tuple(map(str, categories)), matrix)
 
 
-def epsilon(matrix: _Floats) -> float:
+def epsilon(matrix: FloatArray) -> float:
     """Returns the largest log ratio of the chances of one report under two true answers."""
     likely = matrix[matrix.max(axis=1) > 0]
     return math.log(max((likely.max(axis=1) / likely.min(axis=1)).tolist())) if likely.min() > 0 else math.inf

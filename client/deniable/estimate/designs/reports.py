@@ -12,7 +12,8 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate.designs import outside
+from deniable.estimate.arrays import FloatArray
+from deniable.estimate.designs import out_of_range
 from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
 from deniable.estimate.designs.results import Collected, CollectedRow
 from deniable.estimate.designs.varying_designs import Strata
@@ -20,16 +21,19 @@ from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.normal import limits
 from deniable.estimate.limits.proportion import Share, proportion
 
-_Floats = NDArray[np.float64]
 _MEANING = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
 @dataclass(frozen=True, eq=False)
 class RowDesigns:
-    """A yes/no design that varies by respondent: q0 and q1 as in `Design`, shape (n,) each. Raises EstimateError with the row from 1."""
+    """A yes/no design that varies by respondent: q0 and q1 as in `Design`, shape (n,) each.
 
-    q0: _Floats
-    q1: _Floats
+    Raises:
+        EstimateError: A value breaks its rule; the message has its row from 1.
+    """
+
+    q0: FloatArray
+    q1: FloatArray
     name: str = "by row"
 
     def __post_init__(self) -> None:
@@ -69,7 +73,7 @@ def collected(
         confidence: As in `share`.
         method: As in `share`; a design that is no bit with two rates has intervals "normal", within [0, 1].
         target: As in `share`.
-        population: The number of people from whom the n were drawn, at random and without replacement; the shares are then of these people.
+        population: The size of the population, if the n were drawn from it at random without replacement; the shares are then its own.
 
     Raises:
         EstimateError: An argument breaks its rule. A report is named by its row from 1 and never quoted.
@@ -87,7 +91,7 @@ def collected(
 
 
 def _interval(n: int, population: int | None, design: Design | RowDesigns | CategoryDesign, requested: Interval) -> Interval:
-    """Returns the interval, with a population of known size as respondents of whom some were drawn: their coins, and the draw."""
+    """Returns the interval; with a population of known size it allows for the coins and for the draw of the respondents."""
     if population is None:
         return requested
     if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < n:
@@ -97,10 +101,15 @@ def _interval(n: int, population: int | None, design: Design | RowDesigns | Cate
     return Interval(requested.confidence, requested.method, "respondents", everybody=int(population))
 
 
-def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> tuple[_Floats, _Floats]:
-    """Returns the k shares P^-1 f, unbiased and not clipped, and their covariance P^-1 (diag(f) - f f^T) P^-T / n, shape (k, k).
+def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> tuple[FloatArray, FloatArray]:
+    """Returns the unbiased shares P^-1 f, not clipped, and their covariance P^-1 (diag(f) - f f^T) P^-T / n, shape (k, k).
 
-    counts: how many reports name each category; f = counts / n. matrix: P[reported, true]. Raises EstimateError.
+    Args:
+        counts: Reports that name each category; f = counts / n.
+        matrix: P[reported, true].
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     design = CategoryDesign("matrix", tuple(map(str, range(len(counts)))), matrix)
     ones = np.asarray(counts)
@@ -109,15 +118,15 @@ def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> t
     return np.linalg.solve(design.matrix, ones / ones.sum()), _covariance(ones / ones.sum(), design.matrix) / ones.sum()
 
 
-def _covariance(rate: _Floats, matrix: _Floats) -> _Floats:
+def _covariance(rate: FloatArray, matrix: FloatArray) -> FloatArray:
     """Returns the covariance of one report's pseudo-answer, about its mean: a difference of squares could fall below 0."""
     inverse = np.linalg.inv(matrix)
     apart = inverse - (inverse @ rate)[:, None]
-    covariance: _Floats = (apart * rate) @ apart.T
+    covariance: FloatArray = (apart * rate) @ apart.T
     return covariance
 
 
-def least_variance(pseudo: _Floats, matrix: _Floats) -> float:
+def least_variance(pseudo: FloatArray, matrix: FloatArray) -> float:
     """Returns the least variance of one report's pseudo-answers by chance alone, whatever its true category is.
 
     Args:
@@ -205,7 +214,7 @@ def _row(group: str, category: str, one: Share, warning: str) -> CollectedRow:
     return CollectedRow(group, category, *values, warning)
 
 
-def _category_rows(ones: NDArray[np.int64], matrix: _Floats, interval: Interval) -> Iterator[tuple[Share, str]]:
+def _category_rows(ones: NDArray[np.int64], matrix: FloatArray, interval: Interval) -> Iterator[tuple[Share, str]]:
     """Yields the share of each category, with its warning.
 
     A category whose report is equally likely under all other answers is a bit with two rates; the others have normal intervals.
@@ -218,10 +227,10 @@ def _category_rows(ones: NDArray[np.int64], matrix: _Floats, interval: Interval)
             yield one, _binary_warning(Strata(np.array([count]), np.array([n]), np.array([q0]), np.array([q1])), one)
         else:
             one = _normal(i, ones, matrix, interval)
-            yield one, outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
+            yield one, out_of_range.warning(one.estimate, out_of_range.tail(one.estimate, one.std_error))
 
 
-def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval) -> Share:
+def _normal(i: int, ones: NDArray[np.int64], matrix: FloatArray, interval: Interval) -> Share:
     """Returns category i with limits that are normal and within [0, 1].
 
     Their width comes from counts with half a report added to each category: with few reports, all of one kind, it would be 0. So would the
@@ -243,8 +252,8 @@ def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval
 def _binary_warning(strata: Strata, one: Share) -> str:
     """Returns the warning about an estimate outside [0, 1]; its chance is binomial, or normal if designs vary."""
     if len(strata.n) > 1:
-        return outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
+        return out_of_range.warning(one.estimate, out_of_range.tail(one.estimate, one.std_error))
     rate = float(strata.q0[0] if one.estimate < 0 else strata.q1[0])
     more = (one.estimate < 0) == bool(strata.q1[0] < strata.q0[0])
     chance = float(scipy.special.bdtrc(one.ones - 1, one.n, rate) if more else scipy.special.bdtr(one.ones, one.n, rate))
-    return outside.warning(one.estimate, chance)
+    return out_of_range.warning(one.estimate, chance)

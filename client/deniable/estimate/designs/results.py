@@ -19,9 +19,14 @@ _COLUMNS = ("group", "category", "n", "estimate", "std error", "interval", "")
 
 @dataclass(frozen=True)
 class CollectedRow:
-    """One category in one group. group: "" for everybody. n: reports of the group; ones: those that name this category.
+    """Estimate of one category in one group.
 
-    estimate, std_error, low, high, confidence, method, target: as in `Share`. warning: plain words, or empty.
+    Attributes:
+        group: The group, "" for everybody.
+        n: The group's reports.
+        ones: Reports that name this category.
+        estimate, std_error, low, high, confidence, method, target: As in `Share`.
+        warning: A warning in plain words, or empty.
     """
 
     group: str
@@ -40,7 +45,15 @@ class CollectedRow:
 
 @dataclass(frozen=True)
 class Collected(Tabular):
-    """The estimates. variable: the question. design: in words. n: reports. epsilon: the privacy loss of a report, None if unbounded."""
+    """Estimates from reports collected by hand.
+
+    Attributes:
+        variable: The question.
+        design: The design, in words.
+        n: Reports.
+        epsilon: The privacy loss of a report, None if unbounded.
+        rows: The categories, group by group.
+    """
 
     variable: str
     design: str
@@ -66,7 +79,10 @@ class Collected(Tabular):
     def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
         """Returns a pandas DataFrame with the columns low and high, indexed by group and category.
 
-        alpha, confidence: as in `Results.conf_int`. Raises EstimateError for another confidence than `collected` used.
+        Arguments are as in `Results.conf_int`.
+
+        Raises:
+            EstimateError: `collected` used another confidence.
         """
         require_confidence(alpha, confidence, self.rows[0].confidence, "collected(..., confidence=...) has others")
         return self.to_frame().set_index(["group", "category"])[["low", "high"]]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
 from deniable.estimate.designs.reports import codes_of, collected, least_variance
 from deniable.estimate.designs.results import Collected
@@ -18,14 +19,13 @@ from deniable.estimate.limits import effective_sample_size, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 
-_Floats = NDArray[np.float64]
 _Reports = Sequence[Any] | NDArray[Any]
-_Known = Design | CategoryDesign
+_KnownDesign = Design | CategoryDesign
 
 AND = " & "
 
 
-def pair(first: _Known, second: _Known) -> CategoryDesign:
+def pair(first: _KnownDesign, second: _KnownDesign) -> CategoryDesign:
     """Returns both questions as one, with the categories "yes & no", ..
 
     of all pairs; each was randomized by itself, so the chances multiply.
@@ -36,8 +36,8 @@ def pair(first: _Known, second: _Known) -> CategoryDesign:
 
 
 def collected_pair(
-    first: tuple[_Reports, _Known],
-    second: tuple[_Reports, _Known],
+    first: tuple[_Reports, _KnownDesign],
+    second: tuple[_Reports, _KnownDesign],
     *,
     by: Sequence[Any] | NDArray[Any] | None = None,
     variable: str = "answers",
@@ -45,8 +45,15 @@ def collected_pair(
 ) -> Collected:
     """Estimates the cross table of two questions: the share of every pair of categories, a row each.
 
-    first, second: reports and design of each question, of the same n respondents in the same order. by, confidence: as in `collected`.
-    Raises EstimateError as `collected` does.
+    Args:
+        first: Reports and design of the first question.
+        second: Reports and design of the second question, of the same n respondents in the same order.
+        by: As in `collected`.
+        variable: As in `collected`.
+        confidence: As in `collected`.
+
+    Raises:
+        EstimateError: As `collected`.
     """
     codes = _both(first, second)
     labels = _labels(first[1]), _labels(second[1])
@@ -54,11 +61,14 @@ def collected_pair(
     return collected(reports, pair(first[1], second[1]), by=by, variable=variable, confidence=confidence)
 
 
-def independent_answers(first: tuple[_Reports, _Known], second: tuple[_Reports, _Known]) -> HypothesisTest:
+def independent_answers(first: tuple[_Reports, _KnownDesign], second: tuple[_Reports, _KnownDesign]) -> HypothesisTest:
     """Tests whether the true answers to two questions are independent; (r - 1)(c - 1) degrees of freedom.
 
-    Pearson's test of the reports themselves: devices work question by question and their matrices can be inverted, so reports are
-    independent just where the true answers are. Raises EstimateError as `collected` does, and where all report one category.
+    It is Pearson's test of the reports: devices work question by question and their matrices can be inverted, so reports are independent
+    exactly if the true answers are.
+
+    Raises:
+        EstimateError: As `collected`, or all reports are of one category.
     """
     a, b = _both(first, second)
     shape = len(_labels(first[1])), len(_labels(second[1]))
@@ -74,10 +84,10 @@ def independent_answers(first: tuple[_Reports, _Known], second: tuple[_Reports, 
 
 def collected_mean(
     reports: _Reports,
-    design: _Known,
-    scores: Sequence[float] | _Floats = (1.0, 0.0),
+    design: _KnownDesign,
+    scores: Sequence[float] | FloatArray = (1.0, 0.0),
     *,
-    weights: Sequence[float] | _Floats | None = None,
+    weights: Sequence[float] | FloatArray | None = None,
     variable: str = "answer",
     confidence: float = 0.95,
 ) -> Estimate:
@@ -121,13 +131,13 @@ def collected_mean(
     return replace(result, std_error=math.sqrt(max(plain or variance, least)))
 
 
-def _with_more(rates: _Floats, pseudo: _Floats, n: float, more: float) -> float:
+def _with_more(rates: FloatArray, pseudo: FloatArray, n: float, more: float) -> float:
     """Returns the variance of a mean of n pseudo-scores with `more` further reports, spread over all categories, so that it is never 0."""
     smoothed = (n * rates + more / len(rates)) / (n + more)
     return float(smoothed @ (pseudo - smoothed @ pseudo) ** 2) / n
 
 
-def _of_two(value: float, variance: float, n: float, scores: _Floats, matrix: _Floats, interval: Interval) -> tuple[float, float]:
+def _of_two(value: float, variance: float, n: float, scores: FloatArray, matrix: FloatArray, interval: Interval) -> tuple[float, float]:
     """Returns limits of a mean of two scores, from the limits of the first one's share.
 
     n: without weights; variance: 0 if these are equal.
@@ -139,18 +149,18 @@ def _of_two(value: float, variance: float, n: float, scores: _Floats, matrix: _F
     return ends[0], ends[1]
 
 
-def _both(first: tuple[_Reports, _Known], second: tuple[_Reports, _Known]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _both(first: tuple[_Reports, _KnownDesign], second: tuple[_Reports, _KnownDesign]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     a, b = codes_of(*first), codes_of(*second)
     if len(a) != len(b):
         raise EstimateError(f"both questions must have a report of each respondent, got {len(a):,} and {len(b):,}")
     return a, b
 
 
-def _labels(design: _Known) -> tuple[str, ...]:
+def _labels(design: _KnownDesign) -> tuple[str, ...]:
     return design.categories if isinstance(design, CategoryDesign) else YES_NO
 
 
-def _weights(weights: Sequence[float] | _Floats | None, n: int) -> _Floats:
+def _weights(weights: Sequence[float] | FloatArray | None, n: int) -> FloatArray:
     """Returns the weights, scaled to a largest of 1. Raises EstimateError."""
     if weights is None:
         return np.ones(n)

@@ -16,27 +16,32 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.limits.roots import root
-
-_Floats = NDArray[np.float64]
 
 METHODS = ("likelihood-ratio", "wald")
 
 
 @dataclass(frozen=True)
 class Strata:
-    """ones, n: of each stratum, shape (s,). q0, q1: its design, shape (s,), everywhere different."""
+    """Respondents by their design.
+
+    Attributes:
+        ones: Reports of yes in each stratum, shape (s,).
+        n: Reports in each stratum, shape (s,).
+        q0, q1: The design of each stratum, shape (s,), different everywhere.
+    """
 
     ones: NDArray[np.int64]
     n: NDArray[np.int64]
-    q0: _Floats
-    q1: _Floats
+    q0: FloatArray
+    q1: FloatArray
 
     @classmethod
-    def count(cls, yes: NDArray[np.bool_], q0: _Floats, q1: _Floats) -> Strata:
+    def count(cls, yes: NDArray[np.bool_], q0: FloatArray, q1: FloatArray) -> Strata:
         """Groups respondents, shape (n,) each, by their design; q0 differs from q1 everywhere."""
         designs, which = np.unique(np.column_stack([q0, q1]), axis=0, return_inverse=True)
         n = np.bincount(which.ravel(), minlength=len(designs))
@@ -71,13 +76,13 @@ class Strata:
             low, high = wald if method == "wald" else self._likelihood_limits(interval.alpha)
         return Share(int(self.ones.sum()), int(self.n.sum()), estimate, std_error, low, high, confidence, method, target)
 
-    def _weights(self) -> _Floats:
+    def _weights(self) -> FloatArray:
         """Returns the weight of one respondent of each stratum; over all respondents they add to 1."""
         middle = (self.q0 + self.q1) / 2
         weights = (self.q1 - self.q0) ** 2 / (middle * (1 - middle))
         return np.asarray(weights / (self.n @ weights))
 
-    def _variance(self, weights: _Floats, estimate: float) -> float:
+    def _variance(self, weights: FloatArray, estimate: float) -> float:
         """Returns the sum of squared weighted distances of the pseudo-answers from their mean.
 
         It is f (1 - f) / (n (q1 - q0)^2) for one stratum.
@@ -86,7 +91,7 @@ class Strata:
         yes, no = (1 - self.q0) / gap - estimate, -self.q0 / gap - estimate
         return float(weights**2 @ (self.ones * yes**2 + (self.n - self.ones) * no**2))
 
-    def _coin_variance(self, weights: _Floats) -> tuple[float, float]:
+    def _coin_variance(self, weights: FloatArray) -> tuple[float, float]:
         """Returns the variance by the coins alone, a straight line in the share: its value at 0, and its slope."""
         each = self.n * weights**2 / (self.q1 - self.q0) ** 2
         at_0, at_1 = float(each @ (self.q0 * (1 - self.q0))), float(each @ (self.q1 * (1 - self.q1)))

@@ -11,14 +11,14 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate.designs import outside
+from deniable.estimate.arrays import FloatArray
+from deniable.estimate.designs import out_of_range
 from deniable.estimate.designs.classic import kuk
 from deniable.estimate.indirect.estimates import Estimates
 from deniable.estimate.limits import equivalent, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 
-_Floats = NDArray[np.float64]
 _Counts = Sequence[int] | NDArray[np.int64]
 
 
@@ -45,7 +45,7 @@ def repeated_kuk(counts: _Counts, p_yes: float, p_no: float, *, confidence: floa
     inside, alone = (rate * (1 - rate) / cards / gap**2 for rate in (design.q1, design.q0))
     low, high = equivalent.limits(value, n, (1 + inside, alone), interval)
     std_error = math.sqrt(float(people @ (pseudo - value) ** 2) / n / n) or math.sqrt(alone / n)
-    message = outside.warning(value, outside.tail(value, std_error))
+    message = out_of_range.warning(value, out_of_range.tail(value, std_error))
     figure = Estimate("yes", n, value, std_error, low, high, confidence, interval.target, message)
     loss = cards * design.epsilon
     title = f"kuk, {cards} cards (yes {p_yes:.4g}, no {p_no:.4g})"
@@ -53,7 +53,7 @@ def repeated_kuk(counts: _Counts, p_yes: float, p_no: float, *, confidence: floa
 
 
 def list_experiment(control: _Counts, treated: _Counts, *, confidence: float = 0.95) -> Estimates:
-    """Estimates the share of people for whom the sensitive item of a list is true ("yes"): the difference of the two groups' means.
+    """Estimates the share of people with the sensitive item of a list ("yes"): the difference of the two groups' means.
 
     The test looks for a design effect: both groups together give the share of each kind of people (sensitive item true or
     not, number of the others), which cannot be below 0; p is Bonferroni's for the lowest.
@@ -78,7 +78,7 @@ def list_experiment(control: _Counts, treated: _Counts, *, confidence: float = 0
     wide = sum(_variance(np.asarray(people + 0.5, dtype=np.float64)) / people.sum() for people in (without, having))
     result = normal.limited("yes", sum(n), value, max(variance, wide), interval, (0.0, 1.0))
     std_error = math.sqrt(variance) or result.std_error
-    message = outside.warning(value, outside.tail(value, std_error))
+    message = out_of_range.warning(value, out_of_range.tail(value, std_error))
     figure = Estimate("yes", sum(n), value, std_error, result.low, result.high, confidence, interval.target, message)
     assumes = (
         "people were assigned to the two lists at random",
@@ -89,7 +89,7 @@ def list_experiment(control: _Counts, treated: _Counts, *, confidence: float = 0
 
 
 def _design_effect(control: NDArray[np.int64], treated: NDArray[np.int64]) -> HypothesisTest:
-    """Tests whether a kind of people has a share below 0. statistic: the square of the lowest in standard errors, 0 if none is below.
+    """Tests whether a kind of people has a share below 0, by the square of the lowest in standard errors, or 0 if none is below.
 
     With the item, and y others: F(y) - G(y), for the shares F of the control group and G of the treated one with y or fewer items;
     without: G(y) - F(y - 1). The errors come from counts with half a report added, so that none is 0.
@@ -105,7 +105,7 @@ def _design_effect(control: NDArray[np.int64], treated: NDArray[np.int64]) -> Hy
     return HypothesisTest("no kind of people has a share below 0 (no design effect)", lowest**2, 1, p, reference=by)
 
 
-def _spread(rate: _Floats, n: np.int64) -> _Floats:
+def _spread(rate: FloatArray, n: np.int64) -> FloatArray:
     smoothed = (rate * n + 0.5) / (n + 1)
     return np.asarray(smoothed * (1 - smoothed) / n)
 
@@ -121,7 +121,7 @@ def _mean(people: NDArray[np.int64]) -> float:
     return float(people @ np.arange(len(people)) / people.sum())
 
 
-def _variance(people: _Floats) -> float:
+def _variance(people: FloatArray) -> float:
     """Returns the variance of the counts that this many people each reported, with n in the denominator."""
     values, n = np.arange(len(people)), people.sum()
     return float(people @ (values - people @ values / n) ** 2 / n)

@@ -11,7 +11,8 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate.designs import outside
+from deniable.estimate.arrays import FloatArray
+from deniable.estimate.designs import out_of_range
 from deniable.estimate.designs.classic import crosswise, probability
 from deniable.estimate.indirect.estimates import Estimates
 from deniable.estimate.indirect.two_groups import RANDOM_GROUPS, Group
@@ -19,8 +20,6 @@ from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import proportion
-
-_Floats = NDArray[np.float64]
 
 
 def anchored_crosswise(
@@ -60,14 +59,14 @@ def anchored_crosswise(
     ratio = normal.ratio("share of yes less 1/2", n, (parts[0], parts[1]), wide, interval, (-0.5, 0.5))
     slope = np.array([1.0, -ratio.estimate]) / parts[1]
     value, std_error = ratio.estimate + 0.5, math.sqrt(float(slope @ plain @ slope) or ratio.std_error**2)
-    message = ratio.warning or outside.warning(value, outside.tail(value, std_error))
+    message = ratio.warning or out_of_range.warning(value, out_of_range.tail(value, std_error))
     corrected = replace(ratio, what="yes", estimate=value, std_error=std_error, low=ratio.low + 0.5, high=ratio.high + 0.5, warning=message)
     attentive = normal.limited("attentive", n, parts[1], float(wide[1, 1]), interval, (0.0, 1.0))
-    attentive = replace(attentive, warning=outside.warning(parts[1], outside.tail(parts[1], attentive.std_error)))
+    attentive = replace(attentive, warning=out_of_range.warning(parts[1], out_of_range.tail(parts[1], attentive.std_error)))
     naive = _share("uncorrected", int(cells[0].sum()), n, prevalence, interval)
     assumes = (
         "who pays no heed says either with chance 1/2, to both questions",
-        "the share of yes among those who pay no heed is that of the others",
+        "the share of yes is the same among those who pay no heed and the others",
         f"the anchor's share of yes is known: {anchor_yes:g}",
     )
     return Estimates(f"crosswise with anchor (prevalence {prevalence:.4g})", _loss(design.epsilon), (corrected, attentive, naive), assumes)
@@ -97,7 +96,7 @@ def _table(counts: Sequence[Sequence[int]] | NDArray[np.int64]) -> NDArray[np.in
     return cells
 
 
-def _shares(cells: NDArray[np.int64] | _Floats, scale: _Floats) -> tuple[_Floats, _Floats]:
+def _shares(cells: NDArray[np.int64] | FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Returns (share of "the same" - 1/2) / scale of both questions, and their covariance: the same people answered both."""
     n = cells.sum()
     rates = np.array([cells[0].sum(), cells[:, 0].sum()]) / n
@@ -110,7 +109,7 @@ def _share(what: str, ones: int, n: int, prevalence: float, interval: Interval) 
     """Returns the share by the crosswise design alone."""
     design = crosswise(prevalence)
     one = proportion(ones, n, design.q0, design.q1, interval)
-    message = outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
+    message = out_of_range.warning(one.estimate, out_of_range.tail(one.estimate, one.std_error))
     return Estimate(what, n, one.estimate, one.std_error, one.low, one.high, interval.confidence, interval.target, message)
 
 

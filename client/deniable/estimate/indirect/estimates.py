@@ -13,9 +13,14 @@ from deniable.estimate.present.tabular import Tabular
 
 @dataclass(frozen=True)
 class Estimates(Tabular):
-    """The estimates. design: in words. epsilon: the privacy loss of one report, None if unbounded. figures: an estimate of each unknown.
+    """Estimates of a design with several unknown figures.
 
-    assumes: the assumptions, a sentence each. tests: of the design's own checks.
+    Attributes:
+        design: The design, in words.
+        epsilon: The privacy loss of one report, None if unbounded.
+        figures: An estimate of each unknown.
+        assumes: The assumptions, a sentence each.
+        tests: The design's own checks.
     """
 
     design: str
@@ -25,7 +30,11 @@ class Estimates(Tabular):
     tests: tuple[HypothesisTest, ...] = ()
 
     def __getitem__(self, what: str) -> Estimate:
-        """Returns the estimate with this name. Raises UnknownNameError, a KeyError."""
+        """Returns the estimate with this name.
+
+        Raises:
+            UnknownNameError: The name is unknown; it is also a KeyError.
+        """
         for figure in self.figures:
             if figure.what == what:
                 return figure

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.designs.classic import probability
 from deniable.estimate.indirect.estimates import Estimates
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class Scrambling:
 
 
 def scrambled_mean(
-    reports: Sequence[float] | _Floats,
+    reports: Sequence[float] | FloatArray,
     scrambling: Scrambling,
     *,
     bounds: tuple[float, float] = (-math.inf, math.inf),
@@ -77,8 +75,17 @@ def scrambled_mean(
 ) -> Estimates:
     """Estimates the mean of the true numbers ("mean") from scrambled reports: (mean of the reports - shift) / factor, unbiased.
 
-    reports: shape (n,), n >= 2. bounds: of the true numbers. The error comes from the reports' own spread, with Student's t.
-    The privacy loss of a report depends on the chance numbers, and is not bounded here. Raises EstimateError, also if all are equal.
+    The error comes from the reports' own spread, with Student's t. The privacy loss of a report depends on the chance numbers, and is not
+    bounded here.
+
+    Args:
+        reports: Shape (n,), n >= 2, not all equal.
+        scrambling: The design.
+        bounds: The range of the true numbers.
+        confidence: The confidence of the limits.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     values = _column("reports", reports)
     if len(values) < 2 or np.ptp(values) == 0:
@@ -90,15 +97,15 @@ def scrambled_mean(
     value = (float(values.mean()) - scrambling.shift) / scrambling.factor
     variance = float(values.var(ddof=1)) / n / scrambling.factor**2
     result = normal.limited("mean", n, value, variance, replace(interval, df=n - 1), (low, high))
-    result = replace(result, warning=_skewed(values))
+    result = replace(result, warning=_skewness_warning(values))
     assumes = ("the chance numbers have the mean that is stated, whatever the true number is",)
     return Estimates(f"scrambled numbers: {scrambling.name}", None, (result,), assumes)
 
 
 def network_scale_up(
-    hidden: Sequence[float] | _Floats,
-    known: Sequence[Sequence[float]] | _Floats,
-    sizes: Sequence[float] | _Floats,
+    hidden: Sequence[float] | FloatArray,
+    known_groups: Sequence[Sequence[float]] | FloatArray,
+    sizes: Sequence[float] | FloatArray,
     *,
     confidence: float = 0.95,
 ) -> Estimates:
@@ -110,24 +117,24 @@ def network_scale_up(
 
     Args:
         hidden: Shape (n,), acquaintances in the hidden group.
-        known: Shape (n, K), acquaintances in K groups of known sizes.
+        known_groups: Shape (n, K), acquaintances in K groups of known sizes.
         sizes: Shape (K,), the sizes of these groups.
         confidence: The confidence of the limits.
 
     Raises:
         EstimateError: An argument breaks its rule, or no respondent knows a member of a group.
     """
-    mine, others, total = _column("hidden", hidden), _column("known", known, 2), _column("sizes", sizes)
+    mine, others, total = _column("hidden", hidden), _column("known_groups", known_groups, 2), _column("sizes", sizes)
     if others.shape != (len(mine), len(total)) or len(mine) < 2:
-        raise EstimateError(f"known must have a row for each of 2 or more respondents and a column a size, got shape {others.shape}")
+        raise EstimateError(f"known_groups must have a row for each of 2 or more respondents and a column a size, got shape {others.shape}")
     if (mine < 0).any() or (others < 0).any() or (total <= 0).any():
-        raise EstimateError("hidden and known must be numbers of people from 0, and sizes above 0")
+        raise EstimateError("hidden and known_groups must be numbers of people from 0, and sizes above 0")
     if not mine.any() or not others.any():
-        raise EstimateError("hidden and known must not be all 0: without acquaintances in a group its size cannot be estimated")
+        raise EstimateError("hidden and known_groups must not be all 0: without acquaintances in a group its size cannot be estimated")
     pair = np.stack([mine, others.sum(axis=1)])
     parts, covariance = pair.mean(axis=1), np.cov(pair) / len(mine)
     if not float(np.array([parts[1], -parts[0]]) @ covariance @ np.array([parts[1], -parts[0]])) > 0:
-        raise EstimateError("hidden and known must not be in one proportion for everybody: their spread tells the error")
+        raise EstimateError("hidden and known_groups must not be in one proportion for everybody: their spread tells the error")
     result = normal.ratio("size", len(mine), (float(parts[0]), float(parts[1])), covariance, Interval(confidence), (0.0, math.inf))
     parts_to_people = ("estimate", "std_error", "low", "high")
     result = replace(result, **{name: float(total.sum()) * getattr(result, name) for name in parts_to_people})
@@ -138,7 +145,7 @@ def network_scale_up(
     return Estimates("network scale-up", None, (result,), assumes)
 
 
-def _skewed(values: _Floats) -> str:
+def _skewness_warning(values: FloatArray) -> str:
     """Returns the warning about too few reports for their skewness, or nothing: W. Cochran, "Sampling Techniques" (1977), section 2.15."""
     off = values - values.mean()
     enough = 25 * float((off**3).mean() / (off**2).mean() ** 1.5) ** 2
@@ -147,7 +154,7 @@ def _skewed(values: _Floats) -> str:
     return f"the reports are skewed, as {enough:,.0f} would have to be for limits to hold the truth as often as they say"
 
 
-def _column(name: str, values: Any, dimensions: int = 1) -> _Floats:
+def _column(name: str, values: Any, dimensions: int = 1) -> FloatArray:
     try:
         result = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

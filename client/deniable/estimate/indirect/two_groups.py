@@ -13,17 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate.designs import outside
+from deniable.estimate.arrays import FloatArray
+from deniable.estimate.designs import out_of_range
 from deniable.estimate.designs.classic import forced_response, probability, unrelated_question
 from deniable.estimate.indirect.estimates import Estimates
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-
-_Floats = NDArray[np.float64]
 
 FEW = 20  # reports of a group; below, limits were not found to hold the truth often enough
 
@@ -35,7 +33,16 @@ HONEST_OR_NOT = "who does not follow the device says no, and does so as often in
 
 @dataclass(frozen=True)
 class Group:
-    """People whose devices were alike. yes: of their n reports. p: the device's chance, as each design says. Raises EstimateError."""
+    """People with the same device.
+
+    Attributes:
+        yes: Reports of yes.
+        n: Reports.
+        p: The device's chance, as each design defines it.
+
+    Raises:
+        EstimateError: An attribute breaks its rule.
+    """
 
     yes: int
     n: int
@@ -51,11 +58,13 @@ class Group:
 
 
 def unrelated_question_in_two_groups(first: Group, second: Group, *, confidence: float = 0.95) -> Estimates:
-    """Estimates the share of yes to a sensitive question ("yes"), and to the harmless one that was asked in its place ("harmless").
+    """Estimates the share of yes to a sensitive question ("yes"), and to the harmless one that replaced it ("harmless").
 
-    p: the chance of the sensitive question. Two groups replace prior knowledge of the harmless question's share.
-    B. Greenberg, A.-L. Abul-Ela, W. Simmons and D. Horvitz, J. Am. Stat. Assoc. 64 (1969). epsilon is computed at the estimated share.
-    Raises EstimateError if p is the same in both groups.
+    p is the chance of the sensitive question. Two groups replace prior knowledge of the harmless question's share. epsilon is computed at
+    the estimated share. B. Greenberg, A.-L. Abul-Ela, W. Simmons and D. Horvitz, J. Am. Stat. Assoc. 64 (1969).
+
+    Raises:
+        EstimateError: p is the same in both groups.
     """
     fit = _Fit.of((first, second), [(group.p, 1 - group.p) for group in (first, second)], confidence)
     prevalence = min(1.0, max(0.0, float(fit.solution[1])))
@@ -68,11 +77,12 @@ def unrelated_question_in_two_groups(first: Group, second: Group, *, confidence:
 def cheater_detection(first: Group, second: Group, *, forced_no: tuple[float, float] = (0.0, 0.0), confidence: float = 0.95) -> Estimates:
     """Estimates the shares of honest yes ("yes"), honest no ("no"), and of people who always say no ("cheaters").
 
-    p: the chance that the device orders yes; forced_no: that it orders no, in each group; else the answer is true. The true answers of
-        cheaters
-    are not known: the share of yes lies between "yes" and "yes" + "cheaters".
+    p is the chance that the device orders yes, forced_no the chance that it orders no, in each group; else the answer is true. The true
+    answers of cheaters are not known: the share of yes is between "yes" and "yes" + "cheaters".
     S. Clark and R. Desharnais, Psychological Methods 3 (1998); with forced_no: M. Ostapczuk et al., J. Educ. Behav. Stat. 34 (2009).
-    Raises EstimateError if the two groups' devices are alike.
+
+    Raises:
+        EstimateError: The two groups have the same device.
     """
     designs = [forced_response(group.p, no) for group, no in zip((first, second), forced_no, strict=True)]
     fit = _Fit.of((first, second), [(design.q1, design.q0) for design in designs], confidence)
@@ -83,13 +93,16 @@ def cheater_detection(first: Group, second: Group, *, forced_no: tuple[float, fl
 def stochastic_lie_detector(first: Group, second: Group, *, confidence: float = 0.95) -> Estimates:
     """Estimates the share of true yes ("yes"), and the honest part of it ("honest among them").
 
-    People with a true yes are asked outright; all others judge the sensitive statement with chance p, and else its negation, to which
-    they say yes. If the share of yes is estimated at 0 or less, honesty cannot be estimated: its figure is missing, and a warning says why.
-    M. Moshagen, J. Musch and E. Erdfelder, Behavior Research Methods 44 (2012). Raises EstimateError if p is the same in both groups.
+    People with a true yes are asked outright; all others judge the sensitive statement with chance p, and else its negation, and say yes to
+    that. If the share of yes is estimated at 0 or less, honesty cannot be estimated: its figure is missing, with a warning.
+    M. Moshagen, J. Musch and E. Erdfelder, Behavior Research Methods 44 (2012).
+
+    Raises:
+        EstimateError: p is the same in both groups.
     """
     fit = _Fit.of((first, second), [(1.0, 1 - group.p) for group in (first, second)], confidence)
     yes = fit.figure("yes", (0, -1), 1)
-    figures: tuple[Estimate, ...] = (replace(yes, warning=f"{yes.warning or 'exactly 0'}; nobody's honesty shows"),)
+    figures: tuple[Estimate, ...] = (replace(yes, warning=f"{yes.warning or 'exactly 0'}; honesty cannot be estimated"),)
     if yes.estimate > 0:
         figures = yes, fit.ratio("honest among them", np.array([1.0, 0.0]), (np.array([0.0, -1.0]), 1.0))
     assumes = (RANDOM_GROUPS, "only people who would have to admit something lie, as often in both groups; all others follow the device")
@@ -98,11 +111,17 @@ def stochastic_lie_detector(first: Group, second: Group, *, confidence: float = 
 
 @dataclass(frozen=True)
 class _Fit:
-    """solution: x, shape (2,). covariance: of x. wide: the covariance that limits have, from counts with some yes and no added."""
+    """Solution for the two unknowns.
 
-    solution: _Floats
-    covariance: _Floats
-    wide: _Floats
+    Attributes:
+        solution: The unknowns x, shape (2,).
+        covariance: Their covariance.
+        wide: The covariance for limits, from counts with some yes and no added.
+    """
+
+    solution: FloatArray
+    covariance: FloatArray
+    wide: FloatArray
     n: tuple[int, int]
     interval: Interval
 
@@ -126,9 +145,9 @@ class _Fit:
         value, variance, wide = constant + float(w @ self.solution), float(w @ self.covariance @ w), float(w @ self.wide @ w)
         result = normal.limited(what, sum(self.n), value, wide, self.interval, (0.0, 1.0))
         std_error = math.sqrt(variance or wide)
-        return replace(result, std_error=std_error, warning=outside.warning(value, outside.tail(value, std_error)) or self.few)
+        return replace(result, std_error=std_error, warning=out_of_range.warning(value, out_of_range.tail(value, std_error)) or self.few)
 
-    def ratio(self, what: str, over: _Floats, under: tuple[_Floats, float]) -> Estimate:
+    def ratio(self, what: str, over: FloatArray, under: tuple[FloatArray, float]) -> Estimate:
         """Returns the share over' x / (constant + under' x)."""
         weights, constant = np.stack([over, under[0]]), under[1]
         parts = float(over @ self.solution), constant + float(under[0] @ self.solution)

@@ -27,6 +27,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits import likelihood_ratio
 from deniable.estimate.limits.roots import root
 
@@ -66,7 +67,7 @@ def _upper(ones: int, n: int, lowest: float, highest: float, alpha: float) -> fl
     return best  # its p-value is 1; only rounding, at a confidence next to 0, can say otherwise
 
 
-def _pieces(ones: int, n: int, lowest: float, highest: float, farthest: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _pieces(ones: int, n: int, lowest: float, highest: float, farthest: float) -> tuple[NDArray[np.int64], FloatArray]:
     """Returns the counts b from ones + 1 up that may begin the other tail, and the largest rate at which each does.
 
     Counts whose rates begin beyond `farthest` are left out: with many reports nearly all are.
@@ -79,7 +80,7 @@ def _pieces(ones: int, n: int, lowest: float, highest: float, farthest: float) -
     return others[:near], ends[:near]
 
 
-def _jumps(ones: int, n: int, lowest: float, highest: float, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _jumps(ones: int, n: int, lowest: float, highest: float, most: int) -> tuple[NDArray[np.int64], FloatArray]:
     """Returns the counts from `ones` on, at most `most` more, and the rate at which each but the first gives way to the next."""
     counts = np.arange(ones, min(n, ones + most) + 1)
     best = np.clip(counts / n, lowest, highest)
@@ -88,7 +89,7 @@ def _jumps(ones: int, n: int, lowest: float, highest: float, most: int) -> tuple
     return counts, scipy.special.expit(np.maximum.accumulate(slopes))
 
 
-def _tails(ones: int, others: NDArray[np.int64], n: int, rate: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def _tails(ones: int, others: NDArray[np.int64], n: int, rate: FloatArray | float) -> FloatArray:
     """Returns P(Y <= ones) + P(Y >= other) for Y binomial (n, rate)."""
     return np.asarray(scipy.special.bdtr(ones, n, rate) + scipy.special.bdtrc(others - 1, n, rate))
 

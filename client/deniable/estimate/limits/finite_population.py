@@ -26,9 +26,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits import closed_form
-
-_Floats = NDArray[np.float64]
 
 _TIE = 1e-9  # two values of T closer than this, relative to 1 or T, count as equal
 _CHUNK = 64  # values of m that are looked at together
@@ -79,33 +78,33 @@ class _Coins:
     q1: float
     everybody: int
 
-    def mean(self, m: _Floats) -> _Floats:
+    def mean(self, m: FloatArray) -> FloatArray:
         """Returns the mean count for each m."""
         return self.n * (self.q0 + m / self.everybody * (self.q1 - self.q0))
 
-    def variance(self, m: _Floats) -> _Floats:
+    def variance(self, m: FloatArray) -> FloatArray:
         """Returns the variance of the count for each m."""
         return self._variance(m, (self.everybody - self.n) / max(1, self.everybody - 1))
 
-    def loose_variance(self, m: _Floats) -> _Floats:
+    def loose_variance(self, m: FloatArray) -> FloatArray:
         """Returns a variance not below `variance`: of draws with replacement (W. Hoeffding, JASA 58 (1963), theorem 4)."""
         return self._variance(m, float(self.everybody > self.n))
 
-    def _variance(self, m: _Floats, sampling: float) -> _Floats:
+    def _variance(self, m: FloatArray, sampling: float) -> FloatArray:
         p = m / self.everybody
         coins = p * (self.q1 * (1 - self.q1)) + (1 - p) * (self.q0 * (1 - self.q0))
         return self.n * (coins + sampling * (self.q1 - self.q0) ** 2 * p * (1 - p))
 
-    def best(self, y: _Floats) -> _Floats:
+    def best(self, y: FloatArray) -> FloatArray:
         """Returns the possible m, not only whole ones, whose mean is nearest to each count y."""
         return np.clip((y / self.n - self.q0) / (self.q1 - self.q0) * self.everybody, 0, self.everybody)
 
-    def surprise(self, y: _Floats, m: _Floats) -> _Floats:
+    def surprise(self, y: FloatArray, m: FloatArray) -> FloatArray:
         """Returns T(y; m), the two shapes broadcast. For every m it falls until y = mu(m), then rises."""
         best = self.best(y)
         return _ratio((y - self.mean(m)) ** 2, self.variance(m)) - _ratio((y - self.mean(best)) ** 2, self.variance(best))
 
-    def spectrum(self, m: _Floats, turn: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    def spectrum(self, m: FloatArray, turn: NDArray[np.complex128]) -> NDArray[np.complex128]:
         """Returns E[turn^Y] for each m and turn, shape (m, turns)."""
         own, other = (np.log(1 - q + q * turn + 1e-300) for q in (self.q1, self.q0))
         if self.everybody == self.n:
@@ -114,7 +113,7 @@ class _Coins:
         return np.asarray(_hypergeometric(holders.T, m[:, None], self) @ np.exp(holders * own + (self.n - holders) * other))
 
 
-def _hypergeometric(holders: _Floats, m: _Floats, coins: _Coins) -> _Floats:
+def _hypergeometric(holders: FloatArray, m: FloatArray, coins: _Coins) -> FloatArray:
     """Returns the probability of each number of the m holders among the n that were asked, the two shapes broadcast."""
     rest, n = coins.everybody - m, coins.n
     possible = (holders <= m) & (n - holders <= rest)
@@ -123,11 +122,11 @@ def _hypergeometric(holders: _Floats, m: _Floats, coins: _Coins) -> _Floats:
     return np.where(possible, np.exp(np.where(possible, logs, 0.0)), 0.0)
 
 
-def _log_choose(n: _Floats | np.float64, k: _Floats | np.float64) -> _Floats:
+def _log_choose(n: FloatArray | np.float64, k: FloatArray | np.float64) -> FloatArray:
     return np.asarray(scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1))
 
 
-def _ratio(top: _Floats, bottom: _Floats) -> _Floats:
+def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
     """Returns top / bottom, with 0 / 0 = 0: where there is no variance the mean is certain."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(top < _TIE**2, 0.0, top / bottom)
@@ -152,12 +151,12 @@ def _largest(ones: int, coins: _Coins, alpha: float) -> int:
     return nearest
 
 
-def _reach(variance: _Floats, minus_log: float) -> _Floats:
+def _reach(variance: FloatArray, minus_log: float) -> FloatArray:
     """Returns a distance that a sum of independent bits exceeds to one side with probability exp(-minus_log) at most (Bernstein)."""
     return np.asarray(minus_log / 3 + np.sqrt(minus_log**2 / 9 + 2 * variance * minus_log))
 
 
-def _p_values(ones: int, coins: _Coins, m: _Floats) -> _Floats:
+def _p_values(ones: int, coins: _Coins, m: FloatArray) -> FloatArray:
     """Returns P(T(Y; m) >= T(ones; m)) for each m, shape (m,), summed over the counts that are possible at all, shape (m, size)."""
     size = min(coins.n + 1, 2 * math.ceil(float(_reach(coins.loose_variance(m), _NEVER).max())) + 2)
     first = np.clip(np.floor(coins.mean(m)) - size // 2, 0, coins.n + 1 - size)
@@ -168,7 +167,7 @@ def _p_values(ones: int, coins: _Coins, m: _Floats) -> _Floats:
     return np.asarray((chances * counted).sum(axis=1))
 
 
-def _chances(coins: _Coins, m: _Floats, size: int) -> _Floats:
+def _chances(coins: _Coins, m: FloatArray, size: int) -> FloatArray:
     """Returns P(Y mod size = r) for each m and r, shape (m, size), by the inverse Fourier transform of the generating function of Y."""
     turn = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
     return np.asarray(np.fft.irfft(coins.spectrum(m, turn), size, axis=1))

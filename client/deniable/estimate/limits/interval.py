@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
-import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 
 DEFAULT_METHOD = "feldman-cousins"
 TARGETS = ("population", "respondents")
@@ -69,7 +68,7 @@ class Interval:
             scipy.special.ndtri(self.alpha / 2) if math.isinf(self.df) else scipy.special.stdtrit(self.df, self.alpha / 2)
         )
 
-    def for_weights(self, weights: NDArray[np.float64]) -> Interval:
+    def for_weights(self, weights: FloatArray) -> Interval:
         """Returns the interval of a mean whose error is estimated from the reports themselves; weights: one a report.
 
         See `for_reports` without weights.
@@ -127,9 +126,9 @@ def require_confidence(alpha: float | None, confidence: float | None, own: float
     Raises:
         EstimateError: Another confidence is requested.
     """
-    item = confidence_of(alpha, confidence, own)
-    if not math.isclose(item, own, rel_tol=0, abs_tol=1e-9):
-        raise EstimateError(f"confidence must be {own:g}, which these limits have, got {item:g}; {instead}")
+    requested = confidence_of(alpha, confidence, own)
+    if not math.isclose(requested, own, rel_tol=0, abs_tol=1e-9):
+        raise EstimateError(f"confidence must be {own:g}, which these limits have, got {requested:g}; {instead}")
 
 
 def _confidence(value: Any) -> float:

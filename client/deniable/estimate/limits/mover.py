@@ -22,7 +22,12 @@ from typing import NamedTuple
 
 
 class Side(NamedTuple):
-    """An estimate and its confidence limits. cut: the least reach of its error towards a limit that may be clipped, (below, above)."""
+    """An estimate and its confidence limits.
+
+    Attributes:
+        estimate, low, high: The estimate and its limits.
+        cut: The least reach of its error towards a limit that may be clipped, (below, above).
+    """
 
     estimate: float
     low: float

@@ -51,7 +51,7 @@ ADJUSTED = ("p_value", "p_bonferroni", "p_holm", "p_bh")
 def adjusted(p_values: Sequence[float | None], twins: Sequence[int] | None = None) -> list[tuple[float | None, ...]]:
     """Returns each test's p-value and its three adjusted ones, in the order of `ADJUSTED`.
 
-    twins: for each test the index of the one that it repeats, or its own. The second of two options mirrors the first, and must not count
+    twins: for each test the index of the test that it repeats, or its own. The second of two options mirrors the first, and must not count
     twice.
     """
     places = list(range(len(p_values))) if twins is None else list(twins)

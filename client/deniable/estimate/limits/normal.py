@@ -7,17 +7,15 @@ from dataclasses import astuple, dataclass, field, fields, replace
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.origin import Origin
 from deniable.estimate.present.figures import p_value
 from deniable.estimate.present.table import Table, footnote_lines, footnotes
 from deniable.estimate.present.tabular import Tabular
-
-_Floats = NDArray[np.float64]
 
 _WIDE = 0.25  # error probabilities from which on the interval may be a single point
 _FAR = 40.0  # standard errors
@@ -26,11 +24,15 @@ _HALVINGS = 30  # leave less than a hundred-millionth of a standard error
 
 @dataclass(frozen=True)
 class HypothesisTest(Tabular):
-    """A test of a hypothesis. It prints as a sentence.
+    """Test of a hypothesis. It prints as a sentence.
 
-    what: the hypothesis. statistic: chi-squared with df degrees of freedom if it holds, for large n.
-    warning: why the p-value may be wrong (see `few`), or empty. reference: what the p-value is by, where that is not chi-squared with df
-    degrees of freedom; empty where it is.
+    Attributes:
+        what: The hypothesis.
+        statistic: Chi-squared with df degrees of freedom under the hypothesis, for large n.
+        df: Degrees of freedom.
+        p_value: The p-value.
+        warning: The reason why the p-value may be wrong (see `few`), or empty.
+        reference: The reference distribution, if it is not chi-squared with df degrees of freedom; else empty.
     """
 
     what: str
@@ -59,12 +61,18 @@ class HypothesisTest(Tabular):
 
 @dataclass(frozen=True)
 class Estimate(Tabular):
-    """One number and how sure it is. It prints as a sentence.
+    """One number with its error. It prints as a sentence.
 
-    what: in words. n: reports. estimate: never clipped, so chance can take it out of its range. std_error: of the
-    estimate. low, high: limits, within the range that is possible. target: "population" or "respondents". warning: why the limits may
-    hold the truth less often than `confidence` says (see `few`), or empty. origin: whose reports it comes from, if known; it is
-    neither compared nor written.
+    Attributes:
+        what: The estimated quantity, in words.
+        n: Reports.
+        estimate: Never clipped, so chance can take it out of its range.
+        std_error: The standard error.
+        low, high: Limits, within the possible range.
+        confidence: The confidence of the limits.
+        target: "population" or "respondents".
+        warning: The reason why the limits may miss the truth more often than `confidence` allows (see `few`), or empty.
+        origin: The reports used, if known; it is neither compared nor written.
     """
 
     what: str
@@ -104,7 +112,7 @@ class Estimate(Tabular):
 
 @dataclass(frozen=True)
 class ClusterEstimate(Estimate):
-    """An estimate whose error comes from few clusters, or from the reports themselves. df, wider: as in `Interval`."""
+    """Estimate whose error comes from few clusters, or from the reports themselves; df and wider are as in `Interval`."""
 
     df: float = math.inf
     wider: float = 1.0
@@ -131,7 +139,7 @@ def by_f(test: HypothesisTest, f: float, first: float, second: float) -> Hypothe
     return replace(test, p_value=float(scipy.special.fdtrc(first, second, f)), reference=by)
 
 
-def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: float, highest: float) -> tuple[_Floats, _Floats]:
+def limits(estimate: FloatArray, std_error: FloatArray, confidence: float, lowest: float, highest: float) -> tuple[FloatArray, FloatArray]:
     """Returns confidence limits of values in [lowest, highest] from estimates with normal errors, std_error > 0; any shape.
 
     Feldman-Cousins, as for single shares, here for a normal estimate: all values whose p-value is above 1 - confidence. Away from the
@@ -155,7 +163,7 @@ def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: flo
     return np.maximum(low, lowest), np.where(outer[1] >= top, stop, np.minimum(high, highest))
 
 
-def _outermost_accepted(x: _Floats, top: _Floats, best: _Floats, outer: _Floats, alpha: float) -> _Floats:
+def _outermost_accepted(x: FloatArray, top: FloatArray, best: FloatArray, outer: FloatArray, alpha: float) -> FloatArray:
     """Searches by bisection between `best`, which is accepted, and `outer`: the p-value falls on either side of best."""
     inside = np.where(_p_value(x, top, outer) > alpha, outer, best)
     for _ in range(_HALVINGS):
@@ -165,7 +173,7 @@ def _outermost_accepted(x: _Floats, top: _Floats, best: _Floats, outer: _Floats,
     return inside
 
 
-def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
+def _p_value(x: FloatArray, top: FloatArray, value: FloatArray) -> FloatArray:
     """Returns the probability, if `value` in [0, top] is true, that a standard normal estimate is no likelier than x, relative to the best.
 
     Twice that log ratio is (x - value)^2 inside [0, top], and (x - value)^2 - x^2 = value (value - 2x) below 0; above top, mirrored.
@@ -177,7 +185,7 @@ def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
         below_zero, over_top = (value - drop / value) / 2, (above - drop / above) / 2
     reach_down = np.where(root <= value, root, np.where(value > 0, value - below_zero, np.inf))
     reach_up = np.where(root <= above, root, np.where(above > 0, above - over_top, np.inf))
-    p_value: _Floats = scipy.special.ndtr(-reach_down) + scipy.special.ndtr(-reach_up)
+    p_value: FloatArray = scipy.special.ndtr(-reach_down) + scipy.special.ndtr(-reach_up)
     return p_value
 
 
@@ -205,16 +213,17 @@ def ratio(
     what: str,
     n: int,
     parts: tuple[float, float],
-    covariance: _Floats,
+    covariance: FloatArray,
     interval: Interval,
     bounds: tuple[float, float],
-    sides: tuple[_Floats, _Floats] | None = None,
+    sides: tuple[FloatArray, FloatArray] | None = None,
 ) -> Estimate:
     """Returns a ratio of two estimates, parts = (over, under), whose covariance has shape (2, 2).
 
-    Limits: all x within bounds with T(x) - T(best) <= z^2 for T(x) = (over - x under)^2 / Var(over - x under), where `best` is the ratio
-    moved into the bounds (E. Fieller, J. R. Stat. Soc. B 16 (1954), if nothing bounds x). Standard error: delta method. If `under` is not
-    clearly above 0, a limit may be a bound, and a warning says so. sides: other covariances, for the lower and the upper limit.
+    Limits are all x within bounds with T(x) - T(best) <= z^2 for T(x) = (over - x under)^2 / Var(over - x under), with `best` the ratio
+    moved into the bounds (E. Fieller, J. R. Stat. Soc. B 16 (1954), if nothing bounds x). The standard error is by the delta method. If
+    `under` is not clearly above 0, a limit may be a bound, and a warning says so. `sides` has other covariances, for the lower and the
+    upper limit.
 
     Raises:
         EstimateError: `under` is not above 0, so there is no ratio.
@@ -237,28 +246,28 @@ def ratio(
     if best < high:
         high = _around(best, _ratio_polynomial(parts, above, z**2 + _beyond(best, parts, above)), bounds)[1]
     std_error = math.sqrt(_spread(value, covariance)) / under
-    warning = "" if under > z * error else _unbounded((low, high), bounds)
+    warning = "" if under > z * error else _unbounded_warning((low, high), bounds)
     return estimated(what, n, value, std_error, (low, high), interval, warning)
 
 
-def _unbounded(limits: tuple[float, float], bounds: tuple[float, float]) -> str:
+def _unbounded_warning(limits: tuple[float, float], bounds: tuple[float, float]) -> str:
     """Returns the warning about a ratio whose denominator may be 0."""
     if limits == bounds:
         return "its denominator is not clearly above 0: the reports exclude nothing that is possible"
     return "its denominator is not clearly above 0: the reports bound it on one side only" if set(limits) & set(bounds) else ""
 
 
-def _spread(x: float, covariance: _Floats) -> float:
+def _spread(x: float, covariance: FloatArray) -> float:
     """Returns Var(over - x under)."""
     return float(covariance[0, 0] - 2 * x * covariance[0, 1] + x * x * covariance[1, 1])
 
 
-def _beyond(best: float, parts: tuple[float, float], covariance: _Floats) -> float:
+def _beyond(best: float, parts: tuple[float, float], covariance: FloatArray) -> float:
     """Returns T(best): 0 where the ratio is possible, and best is the ratio itself."""
     return 0.0 if best == parts[0] / parts[1] else (parts[0] - best * parts[1]) ** 2 / _spread(best, covariance)
 
 
-def _ratio_polynomial(parts: tuple[float, float], covariance: _Floats, drop: float) -> tuple[float, float, float]:
+def _ratio_polynomial(parts: tuple[float, float], covariance: FloatArray, drop: float) -> tuple[float, float, float]:
     """Returns the coefficients of (over - x under)^2 - drop Var(over - x under), the highest power first."""
     over, under = parts
     return (

@@ -1,4 +1,4 @@
-"""Origin of an estimate: which reports it uses, so that dependent estimates are never treated as independent."""
+"""Origin of an estimate: the reports it uses, so that dependent estimates are never treated as independent."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from deniable.errors import EstimateError
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a figure comes from.
+    """Origin of a figure.
 
-    people: Marks of the sets of reports that it uses; two figures with a common mark are of the same people.
-    survey: The digest of the survey, or empty.
-    group, by_hand: The part of the survey's reports, as in `Results`.
-    question, option: The subject of the figure; option is empty for a mean, question for a figure of several questions.
-    clusters: The clusters that the people were drawn in, where a sample says so.
-    level: The confidence of the figure's own limits, where these hold together with others at a lower one.
+    Attributes:
+        people: Marks of the sets of reports that it uses; two figures with a common mark are of the same people.
+        survey: The digest of the survey, or empty.
+        group, by_hand: The part of the survey's reports, as in `Results`.
+        question, option: The subject of the figure; option is empty for a mean, question for a figure of several questions.
+        clusters: The clusters that the people were drawn in, if a sample names them.
+        level: The confidence of the figure's own limits, if they hold together with others at a lower one.
     """
 
     people: frozenset[str]

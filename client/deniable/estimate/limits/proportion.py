@@ -67,15 +67,22 @@ def share(
     method: str = DEFAULT_METHOD,
     target: str = "population",
 ) -> Share:
-    """Estimates the share of a category from `ones` set bits in n reports.
+    """Estimates the share of a category from `ones` set bits in n reports. Formulas and sources: docs/reference/methods.md.
 
-    q0, q1: P(bit set | another category) and P(bit set | this category); a design may decrease (q1 < q0).
-    target: "population" takes the respondents for a simple random sample of it; "respondents" asks about just
-    those who answered, so only the coins are random.
-    method: "feldman-cousins" (exact up to n = 10,000, and up to 200,000 where under 25 bits of a kind are expected; then
-    "likelihood-ratio", or "constrained-score" for respondents); for a population also "likelihood-ratio", "wilson",
-    "clopper-pearson" or "wald", for respondents "constrained-score" or "score". Formulas and sources: docs/reference/methods.md.
-    Raises EstimateError where a value breaks its rule, and for n = 0 and q0 = q1, where there is no estimate.
+    Args:
+        ones: Reports with the bit set.
+        n: Reports.
+        q0: P(bit set | another category).
+        q1: P(bit set | this category); it may be below q0.
+        confidence: The confidence of the limits.
+        method: "feldman-cousins" (exact up to n = 10,000, and up to 200,000 if under 25 bits of a kind are expected; then
+            "likelihood-ratio", or "constrained-score" for respondents); for a population also "likelihood-ratio", "wilson",
+            "clopper-pearson" or "wald", for respondents "constrained-score" or "score".
+        target: "population" takes the respondents for a simple random sample of it; "respondents" is about the people who answered, so that
+            only the coins are random.
+
+    Raises:
+        EstimateError: A value breaks its rule, n is 0, or q0 equals q1: there is no estimate.
     """
     low_rate, high_rate = _probability("q0", q0), _probability("q1", q1)
     interval = Interval(confidence, method, target)
@@ -97,7 +104,7 @@ def proportion(ones: int, n: int, q0: float, q1: float, interval: Interval) -> S
     variance = max(rate * (1 - rate), (q0 + gap * inside) * (1 - q0 - gap * inside))
     if sampling < 1:
         variance = inside * q1 * (1 - q1) + (1 - inside) * (q0 * (1 - q0) + sampling * inside * gap**2)
-    whose, method = _really_used(interval, n, min(q0, 1 - q0, q1, 1 - q1))
+    whose, method = _feasible_method(interval, n, min(q0, 1 - q0, q1, 1 - q1))
     std_error = math.sqrt(variance / n) / abs(gap)
     if method == "wald":  # by the rate as observed
         half = closed_form.normal_quantile(interval.alpha) * math.sqrt(rate * (1 - rate) / n) / abs(gap)
@@ -107,7 +114,7 @@ def proportion(ones: int, n: int, q0: float, q1: float, interval: Interval) -> S
     return Share(ones, n, estimate, std_error, low, high, confidence, method, target)
 
 
-def _really_used(interval: Interval, n: int, rarest: float) -> tuple[str, str]:
+def _feasible_method(interval: Interval, n: int, rarest: float) -> tuple[str, str]:
     """Returns the target and method of the limits: a method for large n where the default would take too long.
 
     The randomness of rounding alone, of the respondents, is a sum of independent chances, and no such sum spreads more than a population's

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
@@ -60,7 +60,7 @@ def require_shares(figure: str, question: Question, option: str | None = None, i
     """
     if isinstance(question.channel, Window) and (option is None or option not in question.shared):
         raise EstimateError(
-            f"{figure}: {question.id} has none, since the reports of such a number hold its mean only; {instead}a survey can "
+            f"{figure}: not for {question.id}, a number whose reports hold its mean only; {instead}a survey can "
             "name `bins` or `levels`, whose shares are estimated like a choice's"
         )
 
@@ -73,24 +73,24 @@ def require(figure: str, numbers: Collection[str]) -> None:
     """
     if numbers and not _OF_NUMBERS[figure]:
         raise EstimateError(
-            f"{figure}: {' and '.join(numbers)} has none, since its answers are rounded at random to a grid and it would "
+            f"{figure}: not for {' and '.join(numbers)}, whose answers are rounded at random to a grid: it would "
             "describe the rounded numbers; its mean is right, and a number with named bins, or a scale, can be analysed like any choice"
         )
 
 
 def require_of(figure: str, survey: Survey, names: Iterable[str]) -> None:
     """Requires a figure that holds for these items of a survey, as `require` does."""
-    target = set(names)
-    require(figure, [item.id for item in survey.items if item.id in target and on_grid(item)])
+    ids = set(names)
+    require(figure, [item.id for item in survey.items if item.id in ids and on_grid(item)])
 
 
-def require_linear(question: Question, scores: NDArray[np.float64]) -> None:
+def require_linear(question: Question, scores: FloatArray) -> None:
     """Requires evenly spaced scores, as `require_even` does, if the question is a number on a grid; nan: left out."""
     if on_grid(question):
         require_even(question.id, scores[: len(question.scores or ())])
 
 
-def require_even(name: str, levels: NDArray[np.float64]) -> None:
+def require_even(name: str, levels: FloatArray) -> None:
     """Requires that the scores of a number's levels (nan: left out) rise by the same amount with each step, as the numbers do.
 
     Raises:

@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-
-_Floats = NDArray[np.float64]
+from deniable.estimate.arrays import FloatArray
 
 MAX_CONDITION = 1e6
 """Of a design's matrix: beyond, the noise grows so much that no survey has enough respondents."""
@@ -20,7 +18,7 @@ MAX_CONDITION = 1e6
 _ROUNDING = 1e-6  # of a column's sum, where probabilities are written with few digits
 
 
-def checked_matrix(matrix: Any, k: int | None = None) -> _Floats:
+def checked_matrix(matrix: Any, k: int | None = None) -> FloatArray:
     """Returns the matrix as floats.
 
     Args:

@@ -15,11 +15,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.mechanism import Window
 
-_Floats = NDArray[np.float64]
 _GRAIN = 1 << 16
 
 
@@ -35,7 +34,7 @@ def output_values(channel: Window) -> tuple[Fraction, ...]:
 
 
 @lru_cache(maxsize=256)
-def inverse(channel: Window) -> _Floats:
+def inverse(channel: Window) -> FloatArray:
     """Returns the pseudo-answer of each category for each output, shape (k, outputs): E[row | category] = 1 for its own and 0 for others.
 
     Any scores that are evenly spaced over the levels give the values above; "no answer" depends on its own output alone. The remaining
@@ -95,7 +94,7 @@ def _residues(m: int, w: int, free: list[Fraction]) -> list[Fraction]:
     return result
 
 
-def _least_worst(m: int, w: int, near: float, far: float) -> _Floats:
+def _least_worst(m: int, w: int, near: float, far: float) -> FloatArray:
     """Returns the free numbers with the least worst-case variance."""
     pairs = _mirrored(m, w)
     free = [(i, j) for i, j, _ in pairs if i < j]
@@ -111,16 +110,16 @@ def _least_worst(m: int, w: int, near: float, far: float) -> _Floats:
     for place, (i, j) in enumerate(free):
         spread[i, place], spread[j, place] = -1.0, 1.0
 
-    def peaks(x: _Floats) -> _Floats:
+    def peaks(x: FloatArray) -> FloatArray:
         return _peaks(size * (outputs // w + (fixed + spread @ x)[outputs % w]), w, near, far)
 
     start = np.array([(j - i) / (2 * w) for i, j in free])
     unit = float(peaks(start).max())
 
-    def largest(z: _Floats) -> float:
+    def largest(z: FloatArray) -> float:
         return float(z[-1])
 
-    def below(z: _Floats) -> _Floats:
+    def below(z: FloatArray) -> FloatArray:
         return np.asarray(z[-1] - peaks(z[:-1]) / unit)
 
     least: Any = {"method": "SLSQP", "constraints": {"type": "ineq", "fun": below}, "options": {"maxiter": 500, "ftol": 1e-13}}
@@ -128,7 +127,7 @@ def _least_worst(m: int, w: int, near: float, far: float) -> _Floats:
     return np.asarray(best if peaks(best).max() <= unit else start)
 
 
-def _peaks(values: _Floats, w: int, near: float, far: float) -> _Floats:
+def _peaks(values: FloatArray, w: int, near: float, far: float) -> FloatArray:
     """Returns the largest variance of a report's value about a number between each two neighbouring levels, in steps squared.
 
     Rounding makes E[value^2] linear there, so the variance is a parabola in the place t of the number, 0 <= t <= 1.

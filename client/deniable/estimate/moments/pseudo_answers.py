@@ -18,13 +18,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.moments.output_values import inverse
 from deniable.mechanism import Channel, Window
 
-_Floats = NDArray[np.float64]
 
-
-def invert(rates: NDArray[np.floating], channels: Sequence[Channel]) -> _Floats:
+def invert(rates: NDArray[np.floating], channels: Sequence[Channel]) -> FloatArray:
     """Returns the mean product of pseudo-answers in each cell, from the rates at which all bits of the cell are set.
 
     All bits of each question are needed: they add to d, which replaces the constant term. Axes before the axes of the questions are
@@ -40,7 +39,7 @@ def invert(rates: NDArray[np.floating], channels: Sequence[Channel]) -> _Floats:
     return shares
 
 
-def score_of_bits(scores: _Floats, channel: Channel) -> _Floats:
+def score_of_bits(scores: FloatArray, channel: Channel) -> FloatArray:
     """Returns what each set bit of a report adds to its sum of scores times pseudo-answers, shape (outputs,); d bits are set."""
     if isinstance(channel, Window):
         return np.asarray(scores @ inverse(channel))
@@ -48,7 +47,7 @@ def score_of_bits(scores: _Floats, channel: Channel) -> _Floats:
     return np.asarray((scores - phi * scores.sum() / channel.d) / gap)
 
 
-def squares(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
+def squares(shares: FloatArray, channels: Sequence[Channel]) -> FloatArray:
     """Returns E[(u_i v_j ..)^2] in each cell i, j, .., if the true answers have these joint shares; same shape."""
     moments = shares
     for axis, channel in enumerate(channels):
@@ -57,7 +56,7 @@ def squares(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
     return moments
 
 
-def cell_moments(shares: _Floats, channels: Sequence[Channel]) -> tuple[float, _Floats]:
+def cell_moments(shares: FloatArray, channels: Sequence[Channel]) -> tuple[float, FloatArray]:
     """Returns E[(u_i v_j ..)^2] in a cell for true answers in it, one number, and for all others, same shape as shares."""
     inside = math.prod(second_moments(channel)[0] for channel in channels)
     likely = possible(shares)
@@ -66,7 +65,7 @@ def cell_moments(shares: _Floats, channels: Sequence[Channel]) -> tuple[float, _
     return inside, np.maximum((squares(likely, channels) - likely * inside) / rest, least)
 
 
-def products(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
+def products(shares: FloatArray, channels: Sequence[Channel]) -> FloatArray:
     """Returns E[(u_i v_j ..) (u_i' v_j' ..)] for every two cells, shape shares.shape twice over."""
     moments = shares
     for channel in channels:
@@ -75,12 +74,12 @@ def products(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
     return moments.transpose([*range(0, 2 * questions, 2), *range(1, 2 * questions, 2)])
 
 
-def possible(shares: _Floats) -> _Floats:
+def possible(shares: FloatArray) -> FloatArray:
     """Returns the nearest possible shares, not below 0 and adding to 1, to estimated shares that add to 1; same shape."""
     return each_possible(shares.ravel()).reshape(shares.shape)
 
 
-def each_possible(shares: _Floats) -> _Floats:
+def each_possible(shares: FloatArray) -> FloatArray:
     """Returns the nearest possible shares along the last axis, survey by survey.
 
     The same amount is subtracted from each that stays above 0 (M. Held, P. Wolfe and H. Crowder, Math. Program. 6 (1974)), so large shares
@@ -90,11 +89,11 @@ def each_possible(shares: _Floats) -> _Floats:
     excess = (np.cumsum(ordered, axis=-1) - 1) / np.arange(1, ordered.shape[-1] + 1)
     last = ordered.shape[-1] - 1 - np.argmax((ordered > excess)[..., ::-1], axis=-1)
     positive = np.maximum(shares - np.take_along_axis(excess, last[..., None], axis=-1), 0.0)
-    possible: _Floats = positive / positive.sum(axis=-1, keepdims=True)
+    possible: FloatArray = positive / positive.sum(axis=-1, keepdims=True)
     return possible
 
 
-def covariance(shares: _Floats, channels: Sequence[Channel], sampling: float) -> _Floats:
+def covariance(shares: FloatArray, channels: Sequence[Channel], sampling: float) -> FloatArray:
     """Returns the covariance of one report's products of pseudo-answers, shape (cells, cells); divide by n for their means.
 
     shares: as estimated. sampling: the part of the answers' own variance that counts, as in `Interval.sampling`: 1 for a population, 0
@@ -105,7 +104,7 @@ def covariance(shares: _Floats, channels: Sequence[Channel], sampling: float) ->
     return products(cells, channels).reshape(cells.size, cells.size) - answers
 
 
-def covariances(shares: _Floats, channel: Channel, sampling: float = 1.0) -> _Floats:
+def covariances(shares: FloatArray, channel: Channel, sampling: float = 1.0) -> FloatArray:
     """Returns the covariances of one question's pseudo-answers, survey by survey, shape (.., k, k) for possible shares of shape (.., k)."""
     answers = sampling * shares[..., :, None] * shares[..., None, :]
     diagonal = np.arange(channel.k)
@@ -113,7 +112,7 @@ def covariances(shares: _Floats, channel: Channel, sampling: float = 1.0) -> _Fl
     return _pairs(shares, channel) - answers
 
 
-def variances(shares: _Floats, channels: Sequence[Channel], sampling: float) -> _Floats:
+def variances(shares: FloatArray, channels: Sequence[Channel], sampling: float) -> FloatArray:
     """Returns the diagonal of `covariance`, same shape as shares, but never less than the coins alone give.
 
     For the coins alone it is unbiased, and never less than they give for any answers.
@@ -132,7 +131,7 @@ def _least_coins(channels: Sequence[Channel]) -> float:
     return min(each[0] - 1, *each[1:])
 
 
-def variance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], sampling: float) -> float:
+def variance_of(weights: FloatArray, shares: FloatArray, channels: Sequence[Channel], sampling: float) -> float:
     """Returns the variance of one report's sum of weights times products of pseudo-answers; not below the variance of the coins alone.
 
     Estimated shares outside [0, 1] can make the plain formula too small, even negative; the truth never is.
@@ -141,18 +140,18 @@ def variance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], 
     return max(float(w @ covariance(shares, channels, part) @ w) for part in {0.0, sampling})
 
 
-def covariance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], sampling: float) -> _Floats:
+def covariance_of(weights: FloatArray, shares: FloatArray, channels: Sequence[Channel], sampling: float) -> FloatArray:
     """Returns the covariance of one report's sums of weights times products of pseudo-answers.
 
     Its shape is (m, m) for weights of shape (m, cells). No sum varies less than by the coins alone.
     """
-    coins: _Floats = weights @ covariance(shares, channels, 0.0) @ weights.T
+    coins: FloatArray = weights @ covariance(shares, channels, 0.0) @ weights.T
     if not sampling:
         return coins
     return at_least(coins, weights @ covariance(shares, channels, sampling) @ weights.T)
 
 
-def reported_covariance(weights: _Floats, channel: Window, ones: NDArray[np.int64], n: int) -> _Floats:
+def reported_covariance(weights: FloatArray, channel: Window, ones: NDArray[np.int64], n: int) -> FloatArray:
     """Returns the covariance of one question's sums through a window, for a population, from the reports themselves: each has one output.
 
     One more report is added, spread evenly over all outputs, so that the covariance is never 0.
@@ -163,7 +162,7 @@ def reported_covariance(weights: _Floats, channel: Window, ones: NDArray[np.int6
     return np.asarray((apart * rates) @ apart.T)
 
 
-def at_least(coins: _Floats, plain: _Floats) -> _Floats:
+def at_least(coins: FloatArray, plain: FloatArray) -> FloatArray:
     """Returns a covariance, shape (m, m), with no variance below the coins' alone.
 
     The excess over the coins is projected onto the matrices that can be a covariance, each figure in units of its own standard error:
@@ -172,11 +171,11 @@ def at_least(coins: _Floats, plain: _Floats) -> _Floats:
     scale = np.sqrt(np.abs(np.diagonal(coins)) + np.abs(np.diagonal(plain)))
     units = np.outer(scale, scale)
     values, vectors = np.linalg.eigh(np.divide(plain - coins, units, out=np.zeros_like(units), where=units > 0))
-    beyond: _Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    beyond: FloatArray = (vectors * np.maximum(values, 0.0)) @ vectors.T
     return coins + beyond * units
 
 
-def _pairs(weights: _Floats, channel: Channel) -> _Floats:
+def _pairs(weights: FloatArray, channel: Channel) -> FloatArray:
     """Returns the sum over x of weights[.., x] E[u_i u_j | x], shape (.., k, k)."""
     if isinstance(channel, Window):
         reported = weights @ np.array(channel.chances, dtype=np.float64)
@@ -184,7 +183,7 @@ def _pairs(weights: _Floats, channel: Channel) -> _Floats:
     own, other, either, neither = second_moments(channel)
     total = weights.sum(axis=-1)[..., None]
     touched = weights[..., :, None] + weights[..., None, :]
-    moments: _Floats = either * touched + neither * (total[..., None] - touched)
+    moments: FloatArray = either * touched + neither * (total[..., None] - touched)
     diagonal = np.arange(channel.k)
     moments[..., diagonal, diagonal] = own * weights + other * (total - weights)
     return moments

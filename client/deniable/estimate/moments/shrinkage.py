@@ -21,8 +21,7 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-
-_Floats = NDArray[np.float64]
+from deniable.estimate.arrays import FloatArray
 
 _CLEAR = 4.0  # standard errors above 0 from which on a share is not mostly noise
 _MANY = 4  # categories from which on the others say something about each
@@ -33,7 +32,7 @@ _REACH = 8.0  # standard deviations that are integrated over on either side
 _NODES, _WEIGHTS = (np.array(x) / 2 for x in np.polynomial.legendre.leggauss(48))
 
 
-def adjusted(ones: NDArray[np.int64] | _Floats, n: float, phi: float, theta: float) -> _Floats:
+def adjusted(ones: NDArray[np.int64] | FloatArray, n: float, phi: float, theta: float) -> FloatArray:
     """Returns the adjusted shares of one question's k categories, shape (k,), from the counts of all its k bits in n >= 1 reports.
 
     phi, theta: P(bit set | another category), P(bit set | this category).
@@ -49,16 +48,16 @@ def adjusted(ones: NDArray[np.int64] | _Floats, n: float, phi: float, theta: flo
     return _posterior_mean(estimate * scale, variance * scale**2)
 
 
-def _nearest_on_simplex(point: _Floats) -> _Floats:
+def _nearest_on_simplex(point: FloatArray) -> FloatArray:
     """Returns the shares >= 0 that add to 1 at the least Euclidean distance: all lowered alike, none below 0."""
     falling = np.sort(point)[::-1]
     lowered = (np.cumsum(falling) - 1) / np.arange(1, len(point) + 1)
-    shares: _Floats = np.maximum(point - lowered[falling > lowered][-1], 0.0)
+    shares: FloatArray = np.maximum(point - lowered[falling > lowered][-1], 0.0)
     shares /= shares.sum()
     return shares
 
 
-def _variances(rates: _Floats) -> _Floats:
+def _variances(rates: FloatArray) -> FloatArray:
     """Returns variances of independent variables that, given their sum, vary as the bits of one report do.
 
     Given the sum a variance v_i becomes v_i - v_i^2 / sum(v); this must be f_i (1 - f_i). For d = 1 the answer is f
@@ -71,16 +70,16 @@ def _variances(rates: _Floats) -> _Floats:
     return v
 
 
-def _posterior_mean(estimate: _Floats, variance: _Floats) -> _Floats:
+def _posterior_mean(estimate: FloatArray, variance: FloatArray) -> FloatArray:
     """Returns the mean over all concentrations, each weighted by how likely it makes the estimates."""
     a = _CONCENTRATIONS[len(estimate) * _CONCENTRATIONS >= 1]  # below 1/k the prior would expect a single category
     evidence, means = zip(*(_given_concentration(estimate, variance, concentration) for concentration in a), strict=True)
     weights = np.exp(np.array(evidence) - max(evidence))
-    mean: _Floats = weights @ np.array(means) / weights.sum()
+    mean: FloatArray = weights @ np.array(means) / weights.sum()
     return mean
 
 
-def _given_concentration(estimate: _Floats, variance: _Floats, a: float) -> tuple[float, _Floats]:
+def _given_concentration(estimate: FloatArray, variance: FloatArray, a: float) -> tuple[float, FloatArray]:
     """Returns log P(estimates | a) up to a constant, and the shares' posterior mean under Dirichlet(a), which adds to 1.
 
     The tilt is found by Newton's method within a bracket: the sum of the means falls as the tilt grows.
@@ -100,7 +99,7 @@ def _given_concentration(estimate: _Floats, variance: _Floats, a: float) -> tupl
     return float(evidence), mean / mean.sum()
 
 
-def _tilted(estimate: _Floats, variance: _Floats, a: float, tilt: float) -> tuple[_Floats, _Floats, _Floats]:
+def _tilted(estimate: FloatArray, variance: FloatArray, a: float, tilt: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Returns log mass, mean and variance of each density p^(a-1) exp(-(p - u)^2 / 2v - tilt p) over p > 0, shape (k,) each.
 
     Gauss-Legendre in y = p^a, which removes the pole at 0, over all p where the density is above exp(-32) of its

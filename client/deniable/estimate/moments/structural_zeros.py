@@ -14,13 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.moments import pseudo_answers
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.survey.condition import Condition, ShowIf
 from deniable.survey.question import Question
-
-_Floats = NDArray[np.float64]
 
 
 def impossible(survey: Survey, a: str, b: str, complete: bool = False) -> NDArray[np.bool_]:
@@ -43,7 +42,7 @@ def impossible(survey: Survey, a: str, b: str, complete: bool = False) -> NDArra
     return result
 
 
-def removal(shares: _Floats, channels: Sequence[Channel], zeros: NDArray[np.bool_]) -> _Floats:
+def removal(shares: FloatArray, channels: Sequence[Channel], zeros: NDArray[np.bool_]) -> FloatArray:
     """Returns the matrix that removes the noise of impossible cells from estimated cells in row-major order, shape (cells, cells)."""
     even = np.where(zeros, 0.0, 1.0)
     even /= np.maximum(even.sum(axis=1, keepdims=True), 1.0)  # each answer to the first as common, and to the second where it can be

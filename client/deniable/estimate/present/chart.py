@@ -33,20 +33,20 @@ def chart(panels: Sequence[Table], title: str, subtitle: str) -> alt.VConcatChar
 
 def save(panels: Sequence[Table], title: str, subtitle: str, path: Path) -> None:
     """Writes the chart as SVG, with its description for screen readers, or as PNG in double size; no browser is needed."""
-    sampled = chart(panels, title, subtitle)
+    picture = chart(panels, title, subtitle)
     if path.suffix.lower() == ".png":
-        sampled.save(str(path), scale_factor=2)
+        picture.save(str(path), scale_factor=2)
         return
     text = io.StringIO()
-    sampled.save(text, format="svg")
-    described = f'<svg role="img" aria-label="{escape(in_words(panels, title, subtitle), quote=True)}" '
-    path.write_text(text.getvalue().replace("<svg ", described, 1), encoding="utf-8")
+    picture.save(text, format="svg")
+    opening = f'<svg role="img" aria-label="{escape(in_words(panels, title, subtitle), quote=True)}" '
+    path.write_text(text.getvalue().replace("<svg ", opening, 1), encoding="utf-8")
 
 
 def in_words(panels: Sequence[Table], title: str, subtitle: str) -> str:
     """Returns the content of the chart in words, for people who cannot see it."""
-    message = [_sentence(one.title, row) for one in panels for row in one.dicts()]
-    return " ".join([f"Estimates with intervals. {title}: {subtitle}.", *message])
+    sentences = [_sentence(one.title, row) for one in panels for row in one.dicts()]
+    return " ".join([f"Estimates with intervals. {title}: {subtitle}.", *sentences])
 
 
 def _sentence(name: str, row: dict[str, Any]) -> str:

@@ -56,9 +56,9 @@ def p_value(p: float | None, places: int | None = None) -> str:
     """Returns a p-value with this many decimals, or three digits; `< 0.0001` below the last decimal. Empty for None."""
     if p is None:
         return ""
-    selected = places or 4
-    least = 10.0**-selected
-    return f"< {least:.{selected}f}" if p < least else f"{p:.{places}f}" if places else f"{p:.3g}"
+    digits = places or 4
+    least = 10.0**-digits
+    return f"< {least:.{digits}f}" if p < least else f"{p:.{places}f}" if places else f"{p:.3g}"
 
 
 def between(low: float, high: float) -> str:

@@ -38,7 +38,9 @@ class Tabular(ABC):
 
         An infinite limit is None, since JSON has no infinity.
         """
-        return {table.title: [{name: _bounded(cell) for name, cell in row.items()} for row in table.dicts()] for table in self.records()}
+        return {
+            table.title: [{name: _finite_or_none(cell) for name, cell in row.items()} for row in table.dicts()] for table in self.records()
+        }
 
     @overload
     def to_table(self, path: None = None) -> str: ...
@@ -103,7 +105,7 @@ class Tabular(ABC):
         return html.page(self.tables())
 
 
-def _bounded(value: Any) -> Any:
+def _finite_or_none(value: Any) -> Any:
     return None if isinstance(value, float) and math.isinf(value) else value
 
 

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression import failures
 
-_Floats = NDArray[np.float64]
-
-_LARGEST = 1e30  # of a term: what is computed of it stays far within what a number can be
-_ROUNDING = 1e-13  # of a column's largest number: what is left of it beside others is rounding
-_DIGITS = 1e-8  # of a column's spread: what is left of it beside others is too little to compute with
+_LARGEST = 1e30  # absolute value of a term: all results stay far below the largest float
+_ROUNDING = 1e-13  # of a column's largest number: a remainder below it is rounding
+_DIGITS = 1e-8  # of a column's spread: a remainder below it is too small to compute with
 _FAR = 1e3  # times its spread: a column so far from 0 should be centred
 _AT_ONCE = 1 << 16  # rows
 
@@ -39,13 +37,13 @@ class Basis:
     """
 
     names: list[str]
-    turn: _Floats
-    centre: _Floats
-    offset: _Floats
-    reach: _Floats
+    turn: FloatArray
+    centre: FloatArray
+    offset: FloatArray
+    reach: FloatArray
 
     @classmethod
-    def of(cls, rows: _Floats, names: list[str]) -> Basis:
+    def of(cls, rows: FloatArray, names: list[str]) -> Basis:
         """Returns the basis of a matrix, shape (rows, p).
 
         Raises:
@@ -69,12 +67,12 @@ class Basis:
             offset[names.index("Intercept")] = 0.0
         return cls(names, _from_means(names, centre) @ turn, centre, offset, np.maximum(np.abs(low - offset), np.abs(high - offset)))
 
-    def columns(self, x: _Floats) -> _Floats:
+    def columns(self, x: FloatArray) -> FloatArray:
         """Returns the basis at these values of the formula's columns, shape (.., p)."""
         return np.asarray((x - self.centre) @ np.linalg.inv(_from_means(self.names, self.centre)) @ self.turn)
 
-    def carried(self, constraint: _Floats | None, outcomes: int) -> _Floats:
-        """Returns the matrix that carries coefficients of the basis to those of the formula's columns.
+    def carried(self, constraint: FloatArray | None, outcomes: int) -> FloatArray:
+        """Returns the matrix from coefficients of the basis to coefficients of the formula's columns.
 
         Args:
             constraint: From coefficients to one slope a column and outcome, as in `families`; None where these are the same.
@@ -82,8 +80,8 @@ class Basis:
         """
         return _within(constraint, _blocks(self.turn, outcomes))
 
-    def naming(self, names: Sequence[str], constraint: _Floats | None = None, outcomes: int = 2) -> Naming:
-        """Returns what names the coefficients that a direction in the basis moves; names: of the coefficients."""
+    def naming(self, names: Sequence[str], constraint: FloatArray | None = None, outcomes: int = 2) -> Naming:
+        """Returns the names of the coefficients, with how far a direction in the basis moves each."""
         centred = np.eye(len(self.names))
         if "Intercept" in self.names:
             centred[self.names.index("Intercept")] += self.offset
@@ -95,21 +93,26 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class Naming:
-    """Names of coefficients in messages. matrix: from a solver's direction to how far each coefficient's part of a row moves."""
+    """Names of coefficients in messages.
+
+    Attributes:
+        names: The names.
+        matrix: From a solver's direction to how far each coefficient's part of a row moves.
+    """
 
     names: tuple[str, ...]
-    matrix: _Floats
+    matrix: FloatArray
 
-    def along(self, direction: _Floats, part: float) -> tuple[str, ...]:
-        """Returns the names of what moves at least this part of the most that anything moves."""
+    def along(self, direction: FloatArray, part: float) -> tuple[str, ...]:
+        """Returns the names of coefficients that move at least this part of the largest move."""
         moved = np.abs(self.matrix @ direction)
         return tuple(name for name, size in zip(self.names, moved, strict=True) if size > part * moved.max())
 
 
-def orthogonal(columns: _Floats) -> _Floats:
+def orthogonal(columns: FloatArray) -> FloatArray:
     """Returns an orthogonal basis of the columns' span, the largest number of each 1; columns that follow from others add nothing."""
     scaled = columns / 2.0 ** np.ceil(np.log2(np.maximum(np.abs(columns).max(axis=0), 1e-300)))  # a power of 2 rounds nothing
-    keep: list[_Floats] = []
+    keep: list[FloatArray] = []
     for column in scaled.T:
         spread = max(float(np.abs(column - column.mean()).max()), _ROUNDING)
         rest = column
@@ -121,18 +124,18 @@ def orthogonal(columns: _Floats) -> _Floats:
     return np.ascontiguousarray(np.column_stack(keep))
 
 
-def _within(constraint: _Floats | None, every: _Floats) -> _Floats:
+def _within(constraint: FloatArray | None, every: FloatArray) -> FloatArray:
     if constraint is None:
         return every
     return np.asarray(np.linalg.solve(constraint.T @ constraint, constraint.T @ every @ constraint), dtype=np.float64)
 
 
-def _blocks(turn: _Floats, outcomes: int) -> _Floats:
+def _blocks(turn: FloatArray, outcomes: int) -> FloatArray:
     """Returns the same matrix for each outcome but one."""
     return np.asarray(np.kron(np.eye(outcomes - 1), turn), dtype=np.float64)
 
 
-def _from_means(names: Sequence[str], centre: _Floats) -> _Floats:
+def _from_means(names: Sequence[str], centre: FloatArray) -> FloatArray:
     """Returns the matrix that subtracts each column's mean by the intercept's, shape (p, p)."""
     result = np.eye(len(names))
     if "Intercept" in names:
@@ -140,7 +143,7 @@ def _from_means(names: Sequence[str], centre: _Floats) -> _Floats:
     return result
 
 
-def _largest(rows: _Floats, names: list[str]) -> _Floats:
+def _largest(rows: FloatArray, names: list[str]) -> FloatArray:
     if not np.isfinite(rows).all():
         raise EstimateError("the terms must be finite numbers in every row")
     largest = np.abs(rows).max(axis=0)
@@ -148,13 +151,11 @@ def _largest(rows: _Floats, names: list[str]) -> _Floats:
         raise failures.empty(empty)
     if ((largest > _LARGEST) | (largest < 1 / _LARGEST)).any():
         name = names[int(np.abs(np.log(largest)).argmax())]
-        raise EstimateError(
-            f"the terms must be in a unit in which their largest numbers are from {1 / _LARGEST:g} to {_LARGEST:g}: {name} is not"
-        )
+        raise EstimateError(f"the largest number of each term must be from {1 / _LARGEST:g} to {_LARGEST:g}: use another unit for {name}")
     return np.asarray(largest)
 
 
-def _triangle(rows: _Floats) -> _Floats:
+def _triangle(rows: FloatArray) -> FloatArray:
     """Returns R of the rows' QR decomposition, of some rows at a time."""
     triangle = np.zeros((0, rows.shape[1]))
     for start in range(0, len(rows), _AT_ONCE):
@@ -162,10 +163,13 @@ def _triangle(rows: _Floats) -> _Floats:
     return np.vstack([triangle, np.zeros((max(0, rows.shape[1] - len(triangle)), rows.shape[1]))])
 
 
-def _refuse_collinear(triangle: _Floats, moved: _Floats, rows: _Floats, names: list[str]) -> None:
-    """Raises EstimateError if a column follows from those before it.
+def _refuse_collinear(triangle: FloatArray, moved: FloatArray, rows: FloatArray, names: list[str]) -> None:
+    """Refuses a column that follows from the columns before it.
 
     triangle: R of the rows, moved by their means if there is an intercept. rows: the columns with a largest number of 1.
+
+    Raises:
+        EstimateError: There is such a column.
     """
     spread, size = np.sqrt(((moved - moved.mean(axis=0)) ** 2).sum(axis=0)), np.sqrt((rows**2).sum(axis=0))
     for j, left in enumerate(np.abs(np.diagonal(triangle))):

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError, ModelError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression import failures, likelihood
 from deniable.estimate.regression.cells import latent_cells
 from deniable.estimate.regression.families import FAMILIES, proportional
@@ -21,7 +21,6 @@ from deniable.estimate.regression.variable import PerturbedVariable
 if TYPE_CHECKING:
     import pandas as pd
 
-_Floats = NDArray[np.float64]
 
 MAX_OUTCOMES = 64
 
@@ -31,7 +30,7 @@ def fit(request: Request) -> Coefficients:
     outcome = request.perturbed.get(request.outcome) or _public_outcome(request)
     outcomes = _outcomes(outcome, request.model)
     terms = request.terms([outcome.patterns()])
-    item = request.asked(terms.predictors)
+    n_asked = request.count_asked(terms.predictors)
     order = [outcome.categories.index(category) for category in outcomes]
     cells = latent_cells([request.perturbed[name].of(terms.rows) for name in terms.predictors], outcome.of(terms.rows), order)
     constraint, start, names = _shape(request.model, outcomes, terms)
@@ -56,7 +55,7 @@ def fit(request: Request) -> Coefficients:
         request.sampling.require_errors(scores[:, :b] @ np.linalg.inv(carried), terms.which, naming.names)
         covariance = covariance @ request.sampling.meat(scores, terms.which) @ covariance
     shares = likelihood.combinations(reports, maximum.parameters)
-    answered, size = _answered(reports, maximum.parameters, cells.complete), cells.complete
+    answered, size = _answered_share(reports, maximum.parameters, cells.complete), cells.complete
     latent = _latent(terms, shares[:size] / shares[:size].sum())
     return Coefficients(
         request=request,
@@ -66,7 +65,7 @@ def fit(request: Request) -> Coefficients:
         covariance=carried @ covariance[:b, :b] @ carried.T,
         layout=terms.layout,
         basis=terms.basis,
-        asked=item,
+        n_asked=n_asked,
         answered=answered,
         likelihood=Likelihood(terms, reports, maximum, covariance, carried, outcome, outcomes, request.sampling, size, start, latent),
     )
@@ -91,7 +90,7 @@ def _outcomes(outcome: PerturbedVariable, model: str) -> tuple[str, ...]:
     return (*(category for category in outcome.answers if category != outcome.reference), str(outcome.reference))
 
 
-def _shape(model: str, outcomes: Sequence[str], terms: Terms) -> tuple[_Floats | None, _Floats, list[tuple[str, str]]]:
+def _shape(model: str, outcomes: Sequence[str], terms: Terms) -> tuple[FloatArray | None, FloatArray, list[tuple[str, str]]]:
     """Returns the constraint matrix, the starting values, and the names of the coefficients."""
     if model != "ordinal":
         names = [(category, name) for category in outcomes[:-1] for name in terms.names]
@@ -121,14 +120,14 @@ def _in_words(model: str, outcomes: Sequence[str]) -> str:
     }[model]
 
 
-def _answered(reports: likelihood.Reports, parameters: _Floats, complete: int) -> float:
+def _answered_share(reports: likelihood.Reports, parameters: FloatArray, complete: int) -> float:
     """Returns the estimated share of people who answered all questions of the model."""
     if complete == reports.x.shape[1]:
         return 1.0
     return float(likelihood.combinations(reports, parameters)[:complete].sum())
 
 
-def _latent(terms: Terms, shares: _Floats) -> pd.Series[float] | None:
+def _latent(terms: Terms, shares: FloatArray) -> pd.Series[float] | None:
     """Returns the estimated joint shares of the perturbed predictors, indexed by their answers."""
     import pandas as pd
 

@@ -16,29 +16,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression.layout import MAX_COMBINATIONS
 from deniable.estimate.regression.variable import PerturbedVariable
 
-_Floats = NDArray[np.float64]
-
 
 class Cells(NamedTuple):
-    """The latent cells.
+    """Latent cells.
 
-    a: (R, S), P(reports | cell) of the predictors, and of the outcome where the cell has it. b: (R, S or 1, K), P(outcome's report | y),
-    1 where the cell has the outcome. complete: how many cells, the first ones, are combinations of answers.
+    Attributes:
+        a: P(reports | cell) of the predictors, and of the outcome if the cell has it, shape (R, S).
+        b: P(outcome's report | y), shape (R, S or 1, K); 1 if the cell has the outcome.
+        complete: The number of cells, the first ones, that are combinations of answers.
     """
 
-    a: _Floats
-    b: _Floats
+    a: FloatArray
+    b: FloatArray
     complete: int
 
-    def padded(self, x: _Floats) -> _Floats:
+    def padded(self, x: FloatArray) -> FloatArray:
         """Returns the terms, shape (R, complete, p), with 0 for the other cells, where the outcome follows no model."""
         return np.pad(x, ((0, 0), (0, self.a.shape[1] - self.complete), (0, 0)))
 
 
-def product(factors: Sequence[_Floats], rows: int) -> _Floats:
+def product(factors: Sequence[FloatArray], rows: int) -> FloatArray:
     """Returns the product for each row, and each combination of one column of every factor, shape (R, combinations)."""
     result = np.ones((rows, 1))
     for factor in factors:

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression.factors import Factor, flat
 from deniable.estimate.regression.layout import ModelLayout
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_Floats = NDArray[np.float64]
 
 _STEP = 1e-4  # of a number's spread, for its slope
 _LONGEST = 0.05  # of it, however many digits are lost
@@ -67,7 +67,7 @@ def step(layout: ModelLayout, frame: pd.DataFrame, name: str) -> float:
     return float(2.0 ** round(math.log2(spread * min(max(_STEP, math.cbrt(rounding)), _LONGEST))))
 
 
-def sides(layout: ModelLayout, frame: pd.DataFrame, name: str, kinds: NDArray[np.int64]) -> tuple[_Floats, _Floats, _Floats]:
+def sides(layout: ModelLayout, frame: pd.DataFrame, name: str, kinds: NDArray[np.int64]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Returns the terms on both sides of each value of a number, (rows, p) each, and the distance between them, (rows, 1).
 
     A side that cannot be computed, such as one beyond a spline's bounds, is replaced by the value itself.
@@ -77,7 +77,7 @@ def sides(layout: ModelLayout, frame: pd.DataFrame, name: str, kinds: NDArray[np
     """
     distance, values = step(layout, frame, name), frame[name].to_numpy(dtype=np.float64)
 
-    def at(half: float) -> tuple[_Floats, _Floats, _Floats]:
+    def at(half: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         over, under = values + half, values - half
         try:
             above, below = (layout.matrix(frame.assign(**{name: side}), kinds) for side in (over, under))
@@ -148,26 +148,26 @@ def _refuse_corner(factor: Factor, frame: pd.DataFrame, name: str, spread: float
         )
 
 
-def _at(factor: Factor, frame: pd.DataFrame, name: str, values: _Floats) -> list[_Floats]:
+def _at(factor: Factor, frame: pd.DataFrame, name: str, values: FloatArray) -> list[FloatArray]:
     """Returns the factor's columns where the variable has these values; for texts, numbers that differ where they do."""
     with np.errstate(all="ignore"):
         columns = flat(factor.values(frame.assign(**{name: values}))).values()
     return [_numbers(column) for column in columns]
 
 
-def _numbers(column: NDArray[np.generic]) -> _Floats:
+def _numbers(column: NDArray[np.generic]) -> FloatArray:
     if column.dtype.kind in "iufb":
         return column.astype(np.float64)
     return np.array([hash(value) % 1_000_003 for value in column.tolist()], dtype=np.float64)
 
 
-def _range(columns: Sequence[_Floats]) -> float:
+def _range(columns: Sequence[FloatArray]) -> float:
     finite = [column[np.isfinite(column)] for column in columns]
     low, high = (min(part.min(initial=np.inf) for part in finite), max(part.max(initial=-np.inf) for part in finite))
     return float(high - low) if high > low else 1.0
 
 
-def _distance(one: Sequence[_Floats], other: Sequence[_Floats], size: Sequence[float]) -> _Floats:
+def _distance(one: Sequence[FloatArray], other: Sequence[FloatArray], size: Sequence[float]) -> FloatArray:
     """Returns the distance of values from each other, in the columns' ranges."""
     each = (np.abs(a - b) / range_ for a, b, range_ in zip(one, other, size, strict=True))
     return np.asarray(np.nan_to_num(sum(each, np.zeros(1)), nan=0.0))

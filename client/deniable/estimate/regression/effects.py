@@ -25,6 +25,7 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.present.figures import with_error
@@ -37,14 +38,19 @@ from deniable.estimate.regression.layout import ModelLayout, labelled
 if TYPE_CHECKING:
     import pandas as pd
 
-_Floats = NDArray[np.float64]
 
 _LEAST = 1e-9  # of a chance's error: below it nothing is seen of the chance, and the delta method holds no longer
 
 
 @dataclass(frozen=True)
 class Effects(Tabular):
-    """Figures of a model. names: the columns that identify them. rows: (these, the figure) each."""
+    """Predictions or marginal effects of a model.
+
+    Attributes:
+        title: The title.
+        names: The columns that identify a figure.
+        rows: The values of these columns, and the figure.
+    """
 
     title: str
     names: tuple[str, ...]
@@ -71,7 +77,10 @@ def _cells(one: Estimate) -> tuple[str, ...]:
 def predictions(fit: Coefficients, rows: pd.DataFrame | Mapping[str, Any], confidence: float) -> Effects:
     """Returns the chance of every answer, or the mean of a linear model, for each row of values of the formula's variables.
 
-    A perturbed predictor's value is one of its answers, or a number if it has scores. Raises EstimateError.
+    A perturbed predictor's value is one of its answers, or a number if it has scores.
+
+    Raises:
+        EstimateError: The rows do not fit the model.
     """
     table = _table(rows)
     x = fit.basis.columns(fit.layout.matrix(_values(fit, table)))
@@ -81,16 +90,16 @@ def predictions(fit: Coefficients, rows: pd.DataFrame | Mapping[str, Any], confi
         beta, covariance = fit.core or (fit.params, fit.covariance)
         values, errors = x @ beta, np.sqrt(np.einsum("ip,pq,iq->i", x, covariance, x))
         each = zip(values.tolist(), errors.tolist(), fit.freedom(x @ np.linalg.inv(fit.basis.turn)).tolist(), strict=True)
-        figures = [_limited(fit, "mean", value, error, confidence, df) for value, error, df in each]
+        figures = [_with_limits(fit, "mean", value, error, confidence, df) for value, error, df in each]
         return Effects(f"{fit.request.formula}: {fit.outcome}", names, tuple(zip(labels, figures, strict=True)))
     chances, gradients = _chances(result, x)
     b = result.reports.coefficients
-    message = [
+    predicted = [
         ((*label, answer), _chance(fit, chances[i], gradients[i], y, result.covariance[:b, :b], confidence))
         for i, label in enumerate(labels)
         for y, answer in enumerate(result.outcomes)
     ]
-    return Effects(f"{fit.request.formula} ({fit.request.model}): chances", (*names, "answer"), tuple(message))
+    return Effects(f"{fit.request.formula} ({fit.request.model}): chances", (*names, "answer"), tuple(predicted))
 
 
 def _table(rows: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:
@@ -134,53 +143,63 @@ def _values(fit: Coefficients, table: pd.DataFrame) -> pd.DataFrame:
 def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
     """Returns the average marginal effect of every variable on the chance of each answer; of two answers, on the first one's.
 
-    Raises EstimateError for a linear model, whose coefficients are its effects.
+    Raises:
+        EstimateError: The model is linear: its coefficients are its effects.
     """
     if (result := fit.likelihood) is None:
-        raise EstimateError("average marginal effects are those of a model of chances; the coefficients of a linear model are its effects")
+        raise EstimateError("average marginal effects need a model of chances; the effects of a linear model are its coefficients")
     people = _People.of(result)
     answers = result.outcomes[:1] if len(result.outcomes) == 2 else result.outcomes
     rows = []
     for contrast in _contrasts(people):
-        values, errors = _averaged(people, contrast)
+        values, errors = _average_effect(people, contrast)
         if not (errors > 0).all():
             raise EstimateError(f"the effect of {contrast.name} has no error: it changes no term of the model. Leave it out of the formula")
         for y, answer in enumerate(answers):
             what = f"{contrast.name}: {contrast.what}, on {answer}"
             rows.append(
-                ((contrast.name, contrast.what, answer), _limited(fit, what, float(values[y]), float(errors[y]), confidence, fit.df))
+                ((contrast.name, contrast.what, answer), _with_limits(fit, what, float(values[y]), float(errors[y]), confidence, fit.df))
             )
     return Effects(f"{fit.request.formula} ({fit.request.model}): average marginal effects", ("variable", "change", "answer"), tuple(rows))
 
 
 class _Contrast(NamedTuple):
-    """x at one value of a variable, and at another, of each public kind and combination, (Z C, p).
+    """Terms at one value of a variable, and at another, for each public kind and combination, (Z C, p).
 
-    per: the divisor of the difference, (Z C, 1) or (1, 1).
+    Attributes:
+        name: The variable.
+        what: The change, in words.
+        over: The terms at the first value.
+        under: The terms at the second value.
+        per: The divisor of the difference, (Z C, 1) or (1, 1).
     """
 
     name: str
     what: str
-    over: _Floats
-    under: _Floats
-    per: _Floats
+    over: FloatArray
+    under: FloatArray
+    per: FloatArray
 
 
 @dataclass(frozen=True)
 class _People:
-    """The population that effects are averaged over.
+    """Population that effects are averaged over.
 
-    frame: the formula's variables at every public kind and combination of answers, Z C rows; kinds: (Z C,), their public kinds.
-    pi: (Z, S), the cells' distribution. weight: (Z,), respondents of each public kind, or the sum of their weights. w: (Z, q), the
-    predictors of pi.
+    Attributes:
+        fit: The fitted likelihood.
+        frame: The formula's variables at every public kind and combination of answers, Z C rows.
+        kinds: The public kinds of these rows, (Z C,).
+        pi: The cells' distribution, (Z, S).
+        weight: Respondents of each public kind, or the sum of their weights, (Z,).
+        w: The covariates of pi, (Z, q).
     """
 
     fit: Likelihood
     frame: pd.DataFrame
     kinds: NDArray[np.int64]
-    pi: _Floats
-    weight: _Floats
-    w: _Floats
+    pi: FloatArray
+    weight: FloatArray
+    w: FloatArray
 
     @classmethod
     def of(cls, fit: Likelihood) -> _People:
@@ -203,12 +222,12 @@ def _contrasts(people: _People) -> Iterator[_Contrast]:
             yield _Contrast(name, "per unit", basis.columns(over), basis.columns(under), per)
             continue
         levels, labels = _levels(layout, name, column)
-        at = [_moved(people, name, _constant(column, level)) for level in levels]
+        at = [_basis_at(people, name, _constant(column, level)) for level in levels]
         for label, x in zip(labels[1:], at[1:], strict=True):
             yield _Contrast(name, f"{label} against {labels[0]}", x, at[0], np.ones((1, 1)))
 
 
-def _moved(people: _People, name: str, values: Any) -> _Floats:
+def _basis_at(people: _People, name: str, values: Any) -> FloatArray:
     """Returns the basis where a variable has other values."""
     terms = people.fit.terms
     return terms.basis.columns(terms.layout.matrix(people.frame.assign(**{name: values}), people.kinds))
@@ -240,7 +259,7 @@ def _constant(column: pd.Series[Any], level: Any) -> Any:
     return pd.Categorical([level] * len(column), categories=column.cat.categories)
 
 
-def _averaged(people: _People, contrast: _Contrast) -> tuple[_Floats, _Floats]:
+def _average_effect(people: _People, contrast: _Contrast) -> tuple[FloatArray, FloatArray]:
     """Returns the average difference in the chance of each outcome, shape (K,), and its standard error."""
     result, (kinds, cells) = people.fit, people.pi.shape
     size, b = result.complete, people.fit.reports.coefficients
@@ -262,7 +281,7 @@ def _averaged(people: _People, contrast: _Contrast) -> tuple[_Floats, _Floats]:
     return values, np.sqrt(variances)
 
 
-def _chances(fit: Likelihood, x: _Floats) -> tuple[_Floats, _Floats]:
+def _chances(fit: Likelihood, x: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Returns the chances at these rows of the basis, shape (n, K), and their gradient in beta, (n, K, coefficients)."""
     reports, scaled = fit.reports, x
     eta = scaled @ reports.slopes(fit.maximum.parameters).T
@@ -272,12 +291,12 @@ def _chances(fit: Likelihood, x: _Floats) -> tuple[_Floats, _Floats]:
     return mu, gradient if reports.constraint is None else gradient @ reports.constraint
 
 
-def _limited(fit: Coefficients, what: str, value: float, error: float, confidence: float, df: float) -> Estimate:
+def _with_limits(fit: Coefficients, what: str, value: float, error: float, confidence: float, df: float) -> Estimate:
     half = -float(scipy.special.stdtrit(df, Interval(confidence).alpha / 2)) * error
     return Estimate(what, fit.nobs, value, error, value - half, value + half, confidence, "population")
 
 
-def _chance(fit: Coefficients, chances: _Floats, gradients: _Floats, y: int, covariance: _Floats, confidence: float) -> Estimate:
+def _chance(fit: Coefficients, chances: FloatArray, gradients: FloatArray, y: int, covariance: FloatArray, confidence: float) -> Estimate:
     """Returns one answer's chance.
 
     Its limits come from its log odds, by the smaller of the chance and the rest, and so are never 0 or 1.

@@ -24,8 +24,8 @@ from deniable.estimate.regression.formula import Expression, plain, values_of
 if TYPE_CHECKING:
     import pandas as pd
 
-_SINGLE = 12  # rows that are evaluated alone, to see whether the others matter
-_MIXED = 60  # rows in which the answers to perturbed variables are mixed
+_SINGLE = 12  # rows to evaluate alone, to find out whether the others matter
+_MIXED = 60  # rows with mixed answers to perturbed variables
 _SAME = 1e-9  # relative to a factor's largest number: what another order of summation may change
 
 
@@ -38,7 +38,7 @@ class Factor:
         source: Python over safe names.
         columns: The column of each safe name.
         constants: The value of each name that replaces a call, the same for all rows.
-        state: What formulaic's stateful transforms learned.
+        state: The state of formulaic's stateful transforms.
         stored: Its values for the respondents' distinct public rows where it looks at other rows, too; else None.
     """
 
@@ -76,7 +76,7 @@ class Factor:
                 f"{self.text} looks at all respondents' rows together, so it has no value for new rows. "
                 "Use center(), scale() or poly(), or compute it into a column of the data"
             )
-        return taken(self.stored, kinds)
+        return select_rows(self.stored, kinds)
 
     def evaluate(self, frame: pd.DataFrame, state: dict[str, Any]) -> Any:
         """Returns its values for each row, and leaves in `state` what it learned. Raises EstimateError."""
@@ -85,7 +85,7 @@ class Factor:
         if self.expression.by_name:
             return next(iter(observed.values()))
         try:
-            return _broadcast(_computed(self.source, {**self.constants, **observed}, state), len(frame))
+            return _broadcast(_evaluate_source(self.source, {**self.constants, **observed}, state), len(frame))
         except Exception as error:  # whatever Python in a formula can raise
             raise EstimateError(f"formula cannot be computed: {self.text}: {type(error).__name__}: {plain(error)}") from None
 
@@ -113,7 +113,7 @@ def learned(
             variable together.
     """
     columns = {f"_column_{place}": name for place, name in enumerate(sorted(expression.names & {*public.columns, *latent}))}
-    factor = Factor(expression, _renamed(expression, columns), columns)
+    factor = Factor(expression, _with_safe_names(expression, columns), columns)
     if expression.by_name:
         return factor
     with np.errstate(all="ignore"):
@@ -128,13 +128,13 @@ def _of_public(factor: Factor, public: pd.DataFrame, kinds: NDArray[np.int64], f
     if not same(values, factor.evaluate(public, {}), exact=True):
         raise EstimateError(f"formula must give the same values each time, got {factor.text}")
     mixed = _shuffle(len(public))
-    if not same(taken(values, mixed), factor.evaluate(_rows(public, mixed), {})):
+    if not same(select_rows(values, mixed), factor.evaluate(_rows(public, mixed), {})):
         raise EstimateError(f"formula must not depend on the order of the rows, got {factor.text}. Compute it into a column of the data")
     fitted = _with_constants(factor, public, set(factor.variables), state)
     if _alone(fitted, public, values, first):
         return fitted
-    selected = taken(values, first)
-    if not same(taken(selected, kinds), values):
+    selected = select_rows(values, first)
+    if not same(select_rows(selected, kinds), values):
         raise EstimateError(f"formula must give equal rows equal values, got {factor.text}. Compute it into a column of the data")
     return Factor(factor.expression, factor.source, factor.columns, stored=selected)
 
@@ -168,9 +168,9 @@ def _of_answers(factor: Factor, public: pd.DataFrame, first: NDArray[np.int64], 
     together = fitted.values(at(_rows(base, rows[mixed]), cells[mixed]))
     separate = [fitted.values(everywhere(_rows(base, some), cell)) for cell in range(combinations)]
     placed = np.argsort(mixed, kind="stable")
-    back = taken(together, placed)
+    back = select_rows(together, placed)
     right = right and (bool(own) or same(together, factor.evaluate(at(_rows(base, rows[mixed]), cells[mixed]), {})))
-    if not right or not all(same(taken(back, np.flatnonzero(cells == cell)), each) for cell, each in enumerate(separate)):
+    if not right or not all(same(select_rows(back, np.flatnonzero(cells == cell)), each) for cell, each in enumerate(separate)):
         _refuse_together(factor, names)
     return fitted
 
@@ -180,8 +180,8 @@ _ONE = np.zeros(1, dtype=np.int64)
 
 def _refuse_together(factor: Factor, names: Sequence[str]) -> NoReturn:
     raise EstimateError(
-        f"formula must compute a perturbed variable for each answer alone, got {factor.text}: nobody's answer to {', '.join(names)} is "
-        "known, so it has no mean, spread or order to compute with"
+        f"formula must compute a perturbed variable from each answer alone, got {factor.text}: the true answers to {', '.join(names)} "
+        "are not known, so their mean, spread and order cannot be used"
     )
 
 
@@ -204,7 +204,7 @@ class _Constants(ast.NodeTransformer):
         """Replaces a node, or looks within it."""
         if isinstance(node, ast.Call | ast.Attribute | ast.Subscript) and self._of_columns(node):
             try:
-                value = _computed(ast.unparse(node), self.columns, {})
+                value = _evaluate_source(ast.unparse(node), self.columns, {})
             except Exception:  # a part that is no value by itself
                 return self.generic_visit(node)
             if _is_constant(value, self.rows):
@@ -237,12 +237,12 @@ def _alone(factor: Factor, frame: pd.DataFrame, values: Any, first: NDArray[np.i
     n = len(frame)
     parts = [np.arange(n), np.arange(0, n, 2), np.arange(n // 2, n), *(np.array([row]) for row in _spread(first, _SINGLE))]
     try:
-        return all(same(taken(values, part), factor.values(_rows(frame, part))) for part in parts)
+        return all(same(select_rows(values, part), factor.values(_rows(frame, part))) for part in parts)
     except EstimateError:
         return False
 
 
-def _computed(source: str, names: Mapping[str, Any], state: dict[str, Any]) -> Any:
+def _evaluate_source(source: str, names: Mapping[str, Any], state: dict[str, Any]) -> Any:
     from formulaic.transforms import TRANSFORMS
     from formulaic.utils.layered_mapping import LayeredMapping
     from formulaic.utils.stateful_transforms import stateful_eval
@@ -250,7 +250,7 @@ def _computed(source: str, names: Mapping[str, Any], state: dict[str, Any]) -> A
     return stateful_eval(source, LayeredMapping(dict(names), TRANSFORMS), {}, state, None)
 
 
-def _renamed(expression: Expression, columns: Mapping[str, str]) -> str:
+def _with_safe_names(expression: Expression, columns: Mapping[str, str]) -> str:
     """Returns the expression over safe names, which no function has."""
     safe = {name: alias for alias, name in columns.items()}
     tree = copy.deepcopy(expression.tree)
@@ -292,13 +292,13 @@ def flat(values: Any) -> dict[str, NDArray[Any]]:
     return {"": array} if array.ndim == 1 else {str(j): array[:, j] for j in range(array.shape[1])}
 
 
-def taken(values: Any, rows: NDArray[np.int64]) -> Any:
+def select_rows(values: Any, rows: NDArray[np.int64]) -> Any:
     """Returns a factor's values of some rows, with formulaic's notes on them."""
     from formulaic.materializers.types import FactorValues
 
     bare = _bare(values)
     if isinstance(bare, Mapping):
-        chosen: Any = {key: one if isinstance(key, str) and key.startswith("__") else taken(one, rows) for key, one in bare.items()}
+        chosen: Any = {key: one if isinstance(key, str) and key.startswith("__") else select_rows(one, rows) for key, one in bare.items()}
     elif hasattr(bare, "iloc"):
         chosen = bare.iloc[rows].reset_index(drop=True)
     else:

@@ -9,11 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import ModelError
-
-_Floats = NDArray[np.float64]
+from deniable.estimate.arrays import FloatArray
 
 MORE = "collect more answers"
 JOIN = "join rare categories of a variable with others"
@@ -28,7 +26,7 @@ def separation(outcome: str, concerned: Sequence[tuple[str, tuple[str, ...]]], t
     """Returns the error of a model that estimates a share of 0 or 1.
 
     Args:
-        outcome: What nobody or everybody does, such as "answers smokes = yes".
+        outcome: The behaviour of no one or of everybody, such as "answers smokes = yes".
         concerned: Variables, each with the categories whose people are concerned; empty where these are no whole categories.
         terms: The coefficients that run to infinity.
     """
@@ -42,8 +40,8 @@ def separation(outcome: str, concerned: Sequence[tuple[str, tuple[str, ...]]], t
         MORE,
     ]
     return ModelError(
-        f"the model has no estimate: {where}, nobody or everybody {outcome}, as far as the reports can show",
-        "Odds of nobody or of everybody are no number. Where answers are perturbed, this may be chance: the coins can make a group look "
+        f"the model has no estimate: {where}, no one or everybody {outcome}, as far as the reports can show",
+        "The odds of a share of 0 or 1 are not finite. Where answers are perturbed, this may be chance: the coins can make a group look "
         "like this although its people differ",
         ways,
         f"no interior maximum: the likelihood keeps growing as {', '.join(terms)} runs to infinity (separation)",
@@ -54,7 +52,7 @@ def separation(outcome: str, concerned: Sequence[tuple[str, tuple[str, ...]]], t
 
 def indistinct(terms: Sequence[str], statistics: str) -> ModelError:
     """Returns the error of reports that leave open how much is due to each of some terms; statistics: the measure and its value."""
-    named = _named(terms)
+    named = _terms_in_words(terms)
     return ModelError(
         f"the model has no estimate: these reports say too little about {named} to tell it apart from the rest of the model",
         "This happens with few people, with answers that are perturbed much, and with predictors that nearly always go together",
@@ -75,7 +73,7 @@ def unfinished(statistics: str) -> ModelError:
 
 def collinear(terms: Sequence[str], far: bool) -> ModelError:
     """Returns the error of terms that are a function of others; far: whether some number is far from 0 beside its spread."""
-    named = _named(terms)
+    named = _terms_in_words(terms)
     centre = ["centre numbers that are far from 0 beside their spread, as with center()"] if far else []
     return ModelError(
         f"the model has no estimate: its terms repeat each other, since one of {', '.join(terms)} follows from the others",
@@ -86,10 +84,10 @@ def collinear(terms: Sequence[str], far: bool) -> ModelError:
 
 
 def empty(terms: Sequence[str]) -> ModelError:
-    """Returns the error of terms that are 0 for every respondent, such as a combination of categories that nobody has."""
-    named = _named(terms)
+    """Returns the error of terms that are 0 for every respondent, such as a combination of categories without people."""
+    named = _terms_in_words(terms)
     return ModelError(
-        f"the model has no estimate: nobody among the respondents has {named}",
+        f"the model has no estimate: no respondent has {named}",
         ways=[JOIN, _leave_out(terms)],
         statistics=f"formula must have terms that are not 0 in every row, got {', '.join(terms)}: no row has it",
         terms=terms,
@@ -108,7 +106,7 @@ def too_few(respondents: int, needed: int, terms: int, statistics: str) -> Model
 
 def one_respondent(terms: Sequence[str]) -> ModelError:
     """Returns the error of a linear model that a single respondent decides."""
-    named = _named(terms)
+    named = _terms_in_words(terms)
     return ModelError(
         f"the model has no error: a single respondent decides {named}, and without them nothing says how large it is",
         ways=[_leave_out(terms), JOIN, MORE],
@@ -118,8 +116,8 @@ def one_respondent(terms: Sequence[str]) -> ModelError:
 
 
 def alike(terms: Sequence[str]) -> ModelError:
-    """Returns the error of a linear model in which all reports about some terms are equal."""
-    named = _named(terms)
+    """Returns the error of a linear model with equal reports about some terms."""
+    named = _terms_in_words(terms)
     return ModelError(
         f"the model has no error: all reports that {named} is computed from are equal, which says nothing of how far people differ",
         "With few people that is chance; it does not show that the error is 0",
@@ -132,14 +130,14 @@ def alike(terms: Sequence[str]) -> ModelError:
 def few_clusters(name: str, clusters: int) -> ModelError:
     """Returns the error of a cluster variable with a single cluster."""
     return ModelError(
-        f"there must be at least 2 clusters, got {clusters} in {name}: a single one does not show how clusters differ",
+        f"there must be at least 2 clusters, got {clusters} in {name}: a single cluster does not show how clusters differ",
         ways=["name a column with more clusters", "leave the clusters out if people were drawn one by one"],
     )
 
 
 def within_clusters(terms: Sequence[str]) -> ModelError:
     """Returns the error of terms that are the same as single clusters."""
-    named = _named(terms)
+    named = _terms_in_words(terms)
     return ModelError(
         f"the model has no error: {named} is the same as a single cluster, and one cluster does not show how clusters differ",
         ways=[_leave_out(terms), "leave the clusters out if people were drawn one by one"],
@@ -149,7 +147,7 @@ def within_clusters(terms: Sequence[str]) -> ModelError:
 
 
 def at_limit(
-    columns: _Floats, names: Sequence[str], change: _Floats, categories: Mapping[str, Sequence[str]]
+    columns: FloatArray, names: Sequence[str], change: FloatArray, categories: Mapping[str, Sequence[str]]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Returns the variables whose categories divide the rows at a limit from the others, each with its categories at the limit.
 
@@ -174,7 +172,7 @@ def at_limit(
     return tuple(concerned)
 
 
-def _named(terms: Sequence[str]) -> str:
+def _terms_in_words(terms: Sequence[str]) -> str:
     """Returns coefficients in words, without the intercepts beside others: "sex = f and age" for "sex[T.f]:age"."""
     others = [term for term in terms if not term.startswith("Intercept")] or terms
     conditions = [" and ".join(_SHOWN.sub(r" = \1", part) for part in term.split(":")) for term in others]

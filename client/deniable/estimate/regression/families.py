@@ -19,44 +19,46 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-_Floats = NDArray[np.float64]
+from deniable.estimate.arrays import FloatArray
 
 _LEAST = 1e-300  # what a chance is divided by at least
 
 
 class OutcomeFamily(NamedTuple):
-    """A family of outcomes. chances: eta (.., m) -> (.., K). scores: d log chance_y / d eta, (eta, chances) -> (.., K, m).
+    """Family of outcomes.
 
-    bend: (eta, chances, latent) -> (.., m, m), the sum over y of latent_y times the second derivatives of -log chance_y.
+    Attributes:
+        chances: eta (.., m) -> (.., K).
+        scores: (eta, chances) -> (.., K, m), d log chance_y / d eta.
+        bend: (eta, chances, latent) -> (.., m, m), the sum over y of latent_y times the second derivatives of -log chance_y.
     """
 
-    chances: Callable[[_Floats], _Floats]
-    scores: Callable[[_Floats, _Floats], _Floats]
-    bend: Callable[[_Floats, _Floats, _Floats], _Floats]
+    chances: Callable[[FloatArray], FloatArray]
+    scores: Callable[[FloatArray, FloatArray], FloatArray]
+    bend: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 class LinkFunction(NamedTuple):
     """A distribution function, one less it, its density and the density's slope."""
 
-    below: Callable[[_Floats], _Floats]
-    above: Callable[[_Floats], _Floats]
-    density: Callable[[_Floats], _Floats]
-    slope: Callable[[_Floats], _Floats]
+    below: Callable[[FloatArray], FloatArray]
+    above: Callable[[FloatArray], FloatArray]
+    density: Callable[[FloatArray], FloatArray]
+    slope: Callable[[FloatArray], FloatArray]
 
 
-def _softmax(eta: _Floats) -> _Floats:
+def _softmax(eta: FloatArray) -> FloatArray:
     full = np.concatenate([eta, np.zeros((*eta.shape[:-1], 1))], axis=-1)
     full = np.exp(full - full.max(axis=-1, keepdims=True))
     return np.asarray(full / full.sum(axis=-1, keepdims=True))
 
 
-def _softmax_scores(eta: _Floats, chances: _Floats) -> _Floats:
+def _softmax_scores(eta: FloatArray, chances: FloatArray) -> FloatArray:
     return np.asarray(np.eye(chances.shape[-1])[:, :-1] - chances[..., None, :-1])
 
 
-def _softmax_bend(eta: _Floats, chances: _Floats, latent: _Floats) -> _Floats:
+def _softmax_bend(eta: FloatArray, chances: FloatArray, latent: FloatArray) -> FloatArray:
     own = chances[..., :-1]
     spread = own[..., None] * (np.eye(own.shape[-1]) - own[..., None, :])
     return np.asarray(latent.sum(axis=-1)[..., None, None] * spread)
@@ -65,14 +67,14 @@ def _softmax_bend(eta: _Floats, chances: _Floats, latent: _Floats) -> _Floats:
 def cumulative(link: LinkFunction) -> OutcomeFamily:
     """Returns the family whose chances up to the j-th outcome are link.below(eta_j)."""
 
-    def chances(eta: _Floats) -> _Floats:
+    def chances(eta: FloatArray) -> FloatArray:
         first, last = link.below(eta[..., :1]), link.above(eta[..., -1:])
         return np.concatenate([first, np.diff(link.below(eta), axis=-1), last], axis=-1)
 
-    def scores(eta: _Floats, chances: _Floats) -> _Floats:
+    def scores(eta: FloatArray, chances: FloatArray) -> FloatArray:
         return np.asarray(_steps(eta.shape[-1]) * link.density(eta)[..., None, :] / np.maximum(chances, _LEAST)[..., None])
 
-    def bend(eta: _Floats, chances: _Floats, latent: _Floats) -> _Floats:
+    def bend(eta: FloatArray, chances: FloatArray, latent: FloatArray) -> FloatArray:
         each = scores(eta, chances)
         weighted = latent / np.maximum(chances, _LEAST)
         slopes = (weighted[..., :-1] - weighted[..., 1:]) * link.slope(eta)
@@ -82,7 +84,7 @@ def cumulative(link: LinkFunction) -> OutcomeFamily:
     return OutcomeFamily(chances, scores, bend)
 
 
-def _steps(m: int) -> _Floats:
+def _steps(m: int) -> FloatArray:
     """Returns how the chance of each of m + 1 outcomes changes with the chances up to each of m, shape (m + 1, m)."""
     steps = np.zeros((m + 1, m))
     steps[:-1] += np.eye(m)
@@ -90,23 +92,23 @@ def _steps(m: int) -> _Floats:
     return steps
 
 
-def _normal(eta: _Floats) -> _Floats:
+def _normal(eta: FloatArray) -> FloatArray:
     return np.asarray(np.exp(-eta * eta / 2) / math.sqrt(2 * math.pi))
 
 
-def _hazard(eta: _Floats) -> _Floats:
+def _hazard(eta: FloatArray) -> FloatArray:
     return np.exp(np.minimum(eta, 700.0))
 
 
-def _extreme(eta: _Floats) -> _Floats:
+def _extreme(eta: FloatArray) -> FloatArray:
     return np.exp(np.minimum(eta, 700.0) - _hazard(eta))
 
 
-def _ndtr(eta: _Floats) -> _Floats:
+def _ndtr(eta: FloatArray) -> FloatArray:
     return np.asarray(scipy.special.ndtr(eta))
 
 
-def _expit(eta: _Floats) -> _Floats:
+def _expit(eta: FloatArray) -> FloatArray:
     return np.asarray(scipy.special.expit(eta))
 
 
@@ -127,7 +129,7 @@ FAMILIES = {"logit": OutcomeFamily(_softmax, _softmax_scores, _softmax_bend), **
 """Every model that has a likelihood, by its name."""
 
 
-def proportional(outcomes: int, columns: int, intercept: int) -> _Floats:
+def proportional(outcomes: int, columns: int, intercept: int) -> FloatArray:
     """Returns the constraint matrix of the ordinal model, shape ((outcomes - 1) columns, columns - 1 + outcomes - 1).
 
     The coefficients are the slopes, in the columns' order without the intercept's, and then the thresholds alpha.

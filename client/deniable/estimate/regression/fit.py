@@ -20,33 +20,40 @@ def regress(
     perturbed: Mapping[str, PerturbedVariable] | None = None,
     *,
     model: str = "logit",
-    given: str | None = None,
+    covariates: str | None = None,
     errors: str | None = None,
     weights: str | None = None,
     clusters: str | None = None,
 ) -> Regression:
-    """Fits `formula`, as in "affair ~ religious + children", to n respondents.
+    """Fits a formula, such as "affair ~ religious + children", to the reports of n respondents.
 
-    data: the public columns, a row per respondent. perturbed: name -> `PerturbedVariable`, of the same respondents in the same order.
-    A formula uses both alike: a perturbed predictor is a category (its reference is the base), or a number where it has scores.
-    model: "logit", by maximum likelihood; the log odds of every category of the outcome against its reference, so multinomial where
-    it has more than two. "probit" and "cloglog" (complementary log-log): of two categories, by other links. "ordinal": proportional odds
-    of categories in their order. "linear": the mean of a numeric outcome (perturbed with scores, or public), by a corrected score.
-    given: of models with a likelihood, a formula of public columns that the joint distribution of the perturbed predictors may depend on;
-    by default all terms of `formula` that are public. "1" says that it depends on none.
-    errors: "sandwich" (the default: holds also where the model is an approximation; the only one for linear, and with weights) or
-    "observed" (the observed information, which holds where the model is right) or "clusters" (the default, and the only one, with
-    clusters).
-    weights: a public column, how many people each respondent stands for. clusters: a public column, which of several clusters each
-    respondent was drawn with; limits use Student's t with one degree of freedom less than there are clusters.
-    Where a variable has a `missing` category the model is of those who answered all of its questions, and says how many they are; where
-    not everybody was asked, a likelihood takes from each report what it has, a linear model those who were asked all.
-    Deterministic. A formula can call functions: do not take it from strangers.
-    A number that was rounded at random to a grid can be the outcome of a linear model, whose mean the rounding keeps; what else it
-    could be is refused (see `applicability`). Raises EstimateError for that, for what breaks a rule, and with the reason where no
-    interior maximum exists or the information is singular.
+    A formula uses public columns and perturbed variables alike. A perturbed predictor is a category (its reference is the base), or a
+    number if it has scores. If a variable has a `missing` category, the model is of the people who answered all of its questions, and
+    states their number. If not everybody was asked, a likelihood takes from each report what it has, a linear model the people who were
+    asked all. A number that was rounded at random to a grid can be the outcome of a linear model only (see `applicability`). The result is
+    deterministic. A formula can call functions: do not take it from strangers.
+
+    Args:
+        formula: The model.
+        data: The public columns, a row per respondent.
+        perturbed: The perturbed variables by name, of the same respondents in the same order.
+        model: "logit", by maximum likelihood, for the log odds of every category of the outcome against its reference (multinomial if
+            there are more than two); "probit" and "cloglog" (complementary log-log) for two categories; "ordinal" for proportional odds of
+            categories in their order; "linear" for the mean of a numeric outcome (perturbed with scores, or public), by a corrected score.
+        covariates: A formula of the public columns that the joint distribution of the perturbed predictors may depend on, by default all
+            public terms of `formula`. "1" makes it independent of them. Not for a linear model.
+        errors: "sandwich", which holds also if the model is an approximation (the default, and the only choice for a linear model and with
+            weights); "observed", the observed information, which holds if the model is right; or "clusters" (the only choice with
+            clusters).
+        weights: A public column with the number of people that each respondent represents.
+        clusters: A public column with the cluster that each respondent was drawn with. Limits use Student's t with one degree of freedom
+            less than there are clusters.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
+        ModelError: The likelihood has no interior maximum or the information is singular; the message has the reason.
     """
-    options = {"model": model, "given": given, "errors": errors, "weights": weights, "clusters": clusters}
+    options = {"model": model, "covariates": covariates, "errors": errors, "weights": weights, "clusters": clusters}
     request = checked(formula, data, dict(perturbed or {}), options)
     result = corrected_score.fit(request) if model == "linear" else by_likelihood.fit(request)
     return Regression.build(result)

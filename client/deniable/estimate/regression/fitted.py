@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression.basis import Basis
+from deniable.estimate.regression.jackknife import Jackknife
 from deniable.estimate.regression.layout import ModelLayout, Terms
-from deniable.estimate.regression.left_out import LeftOut
 from deniable.estimate.regression.likelihood import Maximum, Reports
 from deniable.estimate.regression.request import Request
 from deniable.estimate.regression.sampling import SamplingDesign
@@ -19,63 +19,78 @@ from deniable.estimate.regression.variable import PerturbedVariable
 if TYPE_CHECKING:
     import pandas as pd
 
-_Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
     """A likelihood model's numbers besides its coefficients. Its parameters belong to the terms' basis.
 
-    outcome: the outcome, and its K answers in the family's order. sampling: weights and clusters. complete: how many of the cells, the
-        first
-    ones, are combinations of answers. covariance: of all parameters, gamma among them. carried: from
-    the basis to the coefficients. start: of the coefficients.
+    Attributes:
+        terms: The right-hand side.
+        reports: The kinds of respondents.
+        maximum: The maximum of the likelihood.
+        covariance: The covariance of all parameters, gamma among them.
+        carried: The matrix from the basis to the coefficients.
+        outcome: The outcome.
+        outcomes: Its K answers in the family's order.
+        sampling: Weights and clusters.
+        complete: The number of cells, the first ones, that are combinations of answers.
+        start: The starting coefficients.
+        latent: The estimated joint shares of the perturbed predictors, or None.
     """
 
     terms: Terms
     reports: Reports
     maximum: Maximum
-    covariance: _Floats
-    carried: _Floats
+    covariance: FloatArray
+    carried: FloatArray
     outcome: PerturbedVariable
     outcomes: tuple[str, ...]
     sampling: SamplingDesign
     complete: int
-    start: _Floats
+    start: FloatArray
     latent: pd.Series[float] | None
 
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """The coefficients of a fitted model.
+    """Coefficients of a fitted model.
 
-    request: the checked request. outcome: the modelled quantity, in words. names: (category of the outcome, term) of each coefficient.
-    params: shape (p,), and their covariance, (p, p). basis: the columns used for fitting. asked: respondents who were asked all
-    questions. answered: the part of them that answered all, as estimated. likelihood: None of a linear model. left_out: of a linear model
-    of people drawn alone, None of others. core: of a linear model, coefficients and covariance in the basis.
+    Attributes:
+        request: The checked request.
+        outcome: The modelled quantity, in words.
+        names: (category of the outcome, term) of each coefficient.
+        params: The coefficients, shape (p,).
+        covariance: Their covariance, shape (p, p).
+        layout: The right-hand side.
+        basis: The columns used for fitting.
+        n_asked: Respondents who were asked all questions.
+        answered: The estimated part of them who answered all.
+        likelihood: None for a linear model.
+        jackknife: For a linear model of people drawn alone; None for others.
+        core: For a linear model, coefficients and covariance in the basis.
     """
 
     request: Request
     outcome: str
     names: list[tuple[str, str]]
-    params: _Floats
-    covariance: _Floats
+    params: FloatArray
+    covariance: FloatArray
     layout: ModelLayout
     basis: Basis
-    asked: int
+    n_asked: int
     answered: float
     likelihood: Likelihood | None = None
-    left_out: LeftOut | None = None
-    core: tuple[_Floats, _Floats] | None = None
+    jackknife: Jackknife | None = None
+    core: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def df(self) -> float:
         """Degrees of freedom of the errors: of clusters, the most of a linear model, and infinite for others."""
-        return self.request.sampling.df if self.left_out is None else self.left_out.most
+        return self.request.sampling.df if self.jackknife is None else self.jackknife.most
 
-    def freedom(self, contrasts: _Floats) -> _Floats:
+    def freedom(self, contrasts: FloatArray) -> FloatArray:
         """Returns degrees of freedom of the error of each linear combination of the coefficients; contrasts: (k, p). Shape (k,)."""
-        return np.full(len(contrasts), self.df) if self.left_out is None else self.left_out.freedom(contrasts)
+        return np.full(len(contrasts), self.df) if self.jackknife is None else self.jackknife.freedom(contrasts)
 
     @property
     def nobs(self) -> int:

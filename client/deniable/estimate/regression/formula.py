@@ -166,9 +166,7 @@ def refuse_unknown(expressions: Collection[Expression], columns: Collection[str]
             listed = ", ".join([*columns][:_SHOWN]) + (f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else "")
             near = difflib.get_close_matches(unknown[0], columns, 1)
             like = f"; did you mean {near[0]}?" if near else ""
-            raise EstimateError(
-                f"formula must name questions and columns that there are ({listed or 'there are none'}), got {unknown[0]}{like}"
-            )
+            raise EstimateError(f"formula must name known questions and columns ({listed or 'no column is known'}), got {unknown[0]}{like}")
 
 
 def parsed(right: str) -> Any:

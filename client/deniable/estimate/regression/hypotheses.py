@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.normal import HypothesisTest
 from deniable.estimate.regression import cells, failures, likelihood
@@ -28,10 +28,8 @@ from deniable.estimate.regression.fitted import Coefficients, Likelihood
 from deniable.estimate.regression.variable import PerturbedVariable
 from deniable.mechanism import Channel, Window
 
-_Floats = NDArray[np.float64]
-
 MAX_REPORTS = 20_000
-"""Different reports, at all public values together, of which a test of a model as a whole is computed."""
+"""Most different reports, at all public values together, that a test of a whole model takes."""
 _FEW = 5.0  # expected reports of a kind; a fifth may have fewer, none fewer than 1 (W. Cochran, Biometrics 10 (1954))
 
 
@@ -44,7 +42,7 @@ def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
         return result
     df = float(fit.freedom(np.eye(len(fit.params))[places]).min())
     if df < m:
-        needed = f"{m + 1} clusters, got {df + 1:g}" if fit.left_out is None else f"{m} degrees of freedom, got {df:.3g}"
+        needed = f"{m + 1} clusters, got {df + 1:g}" if fit.jackknife is None else f"{m} degrees of freedom, got {df:.3g}"
         raise EstimateError(f"a test of {m} coefficients needs at least {needed}")
     return normal.by_f(result, (df - m + 1) / (df * m) * statistic, m, df - m + 1)
 
@@ -62,7 +60,11 @@ def _statistic(fit: Coefficients, places: list[int]) -> float:
 
 
 def likelihood_ratio(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
-    """Tests the same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
+    """Tests whether all coefficients of these terms are 0 by the likelihood ratio.
+
+    Raises:
+        EstimateError: A term is unknown, or the model is linear or has weights or clusters.
+    """
     result = _plain(fit, "a likelihood-ratio test", "; the Wald test holds")
     places = _places(fit, terms)
     keep = [place for place in range(result.reports.coefficients) if place not in places]
@@ -90,7 +92,7 @@ def goodness(fit: Coefficients) -> HypothesisTest:
     result = _plain(fit, "a test of the whole model", "")
     terms, outcome = result.terms, result.outcome
     variables = [*(terms.layout.predictors[name] for name in terms.predictors), outcome]
-    if any(one.asked is not None for one in variables):
+    if any(one.was_asked is not None for one in variables):
         raise EstimateError("there is a test of the whole model only where everybody was asked all of its questions")
     kinds = len(terms.public)
     each = [_every_report(one) for one in variables]
@@ -108,13 +110,13 @@ def goodness(fit: Coefficients) -> HypothesisTest:
     if df < 1:
         raise EstimateError("the model has as many parameters as there are different reports, so nothing is left to test")
     fitted = likelihood.reported(result.reports, result.maximum.parameters) * people[terms.public_kind]
-    statistic = float((result.reports.count**2 / fitted).sum() - result.reports.count.sum())  # all that did not come are in the sum, too
+    statistic = float((result.reports.count**2 / fitted).sum() - result.reports.count.sum())  # includes the reports that did not come
     return normal.chi_squared(
         f"{fit.request.formula} ({fit.request.model}) fits as well as a chance of its own for every report", statistic, df
     )
 
 
-def _chances(fit: Likelihood, each: Sequence[PerturbedVariable]) -> _Floats:
+def _chances(fit: Likelihood, each: Sequence[PerturbedVariable]) -> FloatArray:
     """Returns the chance of every combination of reports at every public value, shape (Z, combinations)."""
     rows = np.array(list(itertools.product(*(range(one.n) for one in each))), dtype=np.int64)
     *predictors, outcome = (one.of(rows[:, j]) for j, one in enumerate(each))
@@ -155,8 +157,8 @@ def _places(fit: Coefficients, terms: Sequence[str]) -> list[int]:
         raise EstimateError("at least one term must be named")
     if unknown := [name for name in terms if name not in parts and name not in columns]:
         raise EstimateError(f"the term must be one of {', '.join(dict.fromkeys([*parts, *columns]))}, got {unknown[0]!r}")
-    target = {column for name in terms for column in parts.get(name, [name])}
-    if not (places := [place for place, (_, name) in enumerate(fit.names) if name in target]):
+    chosen = {column for name in terms for column in parts.get(name, [name])}
+    if not (places := [place for place, (_, name) in enumerate(fit.names) if name in chosen]):
         raise EstimateError("an ordinal model has no intercept to be tested")
     return places
 

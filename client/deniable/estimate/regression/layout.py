@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression import formula
 from deniable.estimate.regression.basis import Basis, orthogonal
 from deniable.estimate.regression.factors import Factor, flat, learned
@@ -19,7 +20,6 @@ from deniable.estimate.regression.variable import PerturbedVariable
 if TYPE_CHECKING:
     import pandas as pd
 
-_Floats = NDArray[np.float64]
 
 MAX_COMBINATIONS = 1024
 """Of the categories of all perturbed predictors in one formula."""
@@ -49,7 +49,7 @@ class ModelLayout:
         frame: pd.DataFrame,
         kinds: NDArray[np.int64],
         predictors: Mapping[str, PerturbedVariable],
-    ) -> tuple[ModelLayout, _Floats]:
+    ) -> tuple[ModelLayout, FloatArray]:
         """Returns the layout and its matrix of the table that has all public values and all answers. Raises EstimateError."""
         result = _matrix(_looked_up(right), factors, frame, kinds)
         layout = cls(right, factors, result.model_spec, predictors)
@@ -83,7 +83,7 @@ class ModelLayout:
         latent = {name: _values(variable, codes[:, j]) for j, (name, variable) in enumerate(self.predictors.items())}
         return public.reset_index(drop=True).assign(**latent)
 
-    def matrix(self, frame: pd.DataFrame, kinds: NDArray[np.int64] | None = None) -> _Floats:
+    def matrix(self, frame: pd.DataFrame, kinds: NDArray[np.int64] | None = None) -> FloatArray:
         """Returns the columns' values, shape (rows, p).
 
         Args:
@@ -97,7 +97,11 @@ class ModelLayout:
         return np.asarray(_matrix(self.spec, self.factors, frame, kinds), dtype=np.float64).reshape(len(frame), -1)
 
     def require_known(self, frame: pd.DataFrame, kinds: NDArray[np.int64] | None) -> None:
-        """Raises EstimateError where a category is none that a respondent has."""
+        """Refuses a category that no respondent has.
+
+        Raises:
+            EstimateError: A category is unknown.
+        """
         for factor in self.factors:
             _, state = self.spec.encoder_state.get(factor.text, (None, {}))
             levels = state.get("categories")
@@ -110,18 +114,24 @@ class ModelLayout:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The right-hand side for R distinct kinds of respondent and C combinations of answers to the perturbed predictors.
+    """Right-hand side for R distinct kinds of respondents and C combinations of answers to the perturbed predictors.
 
-    layout: how it is computed. basis: the columns used for fitting. x: (R, C, p), the terms in that basis. w: (R, q), what the
-    combinations' distribution depends on. rows: (R,), one respondent of each kind. which: (n,), the kind of each respondent.
-    combinations: (C, predictors), places of answers. public: the different public values, Z rows; public_kind: (R,), which of them each
-    kind has.
+    Attributes:
+        layout: The right-hand side, computable for any values.
+        basis: The columns used for fitting.
+        x: The terms in that basis, shape (R, C, p).
+        w: The covariates of the combinations' distribution, shape (R, q).
+        rows: One respondent of each kind, shape (R,).
+        which: The kind of each respondent, shape (n,).
+        combinations: Indexes of answers, shape (C, predictors).
+        public: The different public values, Z rows.
+        public_kind: The row of `public` that each kind has, shape (R,).
     """
 
     layout: ModelLayout
     basis: Basis
-    x: _Floats
-    w: _Floats
+    x: FloatArray
+    w: FloatArray
     rows: NDArray[np.int64]
     which: NDArray[np.int64]
     combinations: NDArray[np.int64]
@@ -138,7 +148,7 @@ class Terms:
         """The perturbed predictors."""
         return list(self.layout.predictors)
 
-    def count(self, weights: _Floats | None) -> _Floats:
+    def count(self, weights: FloatArray | None) -> FloatArray:
         """Returns the respondents of each kind, or the sum of their weights, shape (R,)."""
         return np.bincount(self.which, weights, minlength=len(self.rows)).astype(np.float64)
 
@@ -148,14 +158,26 @@ class Terms:
 
 
 def terms(
-    right: str, given: str | None, data: pd.DataFrame, perturbed: Mapping[str, PerturbedVariable], outcome_kinds: Sequence[NDArray[Any]]
+    right: str,
+    covariates: str | None,
+    data: pd.DataFrame,
+    perturbed: Mapping[str, PerturbedVariable],
+    outcome_kinds: Sequence[NDArray[Any]],
 ) -> Terms:
-    """Returns the design matrix of the right-hand side. given: see `regress`. outcome_kinds: further codes of respondents, (n,) each.
+    """Returns the design matrix of the right-hand side.
 
-    Raises EstimateError for an unknown name, a missing value, and collinear terms.
+    Args:
+        right: The right-hand side.
+        covariates: As in `regress`.
+        data: The public columns.
+        perturbed: The perturbed predictors.
+        outcome_kinds: Further codes of respondents, (n,) each.
+
+    Raises:
+        EstimateError: A name is unknown, a value is missing, or terms are collinear.
     """
     expressions = formula.expressions(right)
-    others = formula.expressions(given) if given else []
+    others = formula.expressions(covariates) if covariates else []
     formula.refuse_unknown([*expressions, *others], [*perturbed, *map(str, data.columns)])
     used = frozenset().union(*(one.names for one in (*expressions, *others)))
     predictors = {name: variable for name, variable in perturbed.items() if name in used}
@@ -177,16 +199,16 @@ def terms(
     layout, matrix = ModelLayout.of(right, tuple(map(fitted, expressions)), frame, kinds, predictors)
     basis = Basis.of(matrix, layout.names)
     x = matrix.reshape(len(distinct), len(combinations), -1)
-    if given is None:
+    if covariates is None:
         w = orthogonal(np.column_stack([np.ones(len(x)), x[:, 0, (x == x[:, :1]).all(axis=(0, 1))]]))
     else:
-        w = _given(given, tuple(map(fitted, others)), distinct, set(predictors))
+        w = _distribution_terms(covariates, tuple(map(fitted, others)), distinct, set(predictors))
     there = which[rows]
     return Terms(layout, basis, basis.columns(x)[there], w[there], rows, kind.ravel(), combinations, distinct, there)
 
 
 def labelled(variable: PerturbedVariable, labels: Any) -> Any:
-    """Answers by their labels, as a formula sees a category: the reference is its first level."""
+    """Returns answers by their labels, as a formula sees a category: the reference is its first level."""
     import pandas as pd
 
     return pd.Categorical(labels, categories=[variable.reference, *(one for one in variable.answers if one != variable.reference)])
@@ -209,10 +231,10 @@ def _everywhere(layout: ModelLayout, public: pd.DataFrame, combinations: NDArray
     return layout.frame(public.iloc[kinds], np.tile(combinations, (len(public), 1))), kinds
 
 
-def _given(condition: str, factors: tuple[Factor, ...], public: pd.DataFrame, predictors: set[str]) -> _Floats:
+def _distribution_terms(condition: str, factors: tuple[Factor, ...], public: pd.DataFrame, predictors: set[str]) -> FloatArray:
     """Returns the predictors of the perturbed predictors' distribution, shape (public kinds, q)."""
     if perturbed := sorted(predictors.intersection(*[frozenset().union(*(one.variables for one in factors))])):
-        raise EstimateError(f"given must name public columns only, got {', '.join(perturbed)}")
+        raise EstimateError(f"covariates must name public columns only, got {', '.join(perturbed)}")
     layout, matrix = ModelLayout.of(condition, factors, public, np.arange(len(public)), {})
     Basis.of(matrix, layout.names)  # refuses what is collinear
     return orthogonal(matrix)

@@ -25,14 +25,12 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError, ModelError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression import failures
 from deniable.estimate.regression.basis import Naming
 from deniable.estimate.regression.families import OutcomeFamily
-
-_Floats = NDArray[np.float64]
 
 MAX_STEPS = 500
 TOLERANCE = 1e-8  # the largest change of a coefficient in the last step, where each column's largest value is 1
@@ -47,36 +45,46 @@ _SINGULAR = 1e-11  # smallest eigenvalue of the information, scaled to a diagona
 
 
 class NoMaximumError(EstimateError):
-    """The likelihood has no interior maximum. terms: the coefficients that run to infinity; step: their direction, in the basis."""
+    """The likelihood has no interior maximum.
 
-    def __init__(self, terms: Sequence[str], step: _Floats) -> None:
+    Attributes:
+        terms: The coefficients that run to infinity.
+        step: Their direction, in the basis.
+    """
+
+    def __init__(self, terms: Sequence[str], step: FloatArray) -> None:
         self.terms, self.step = tuple(terms), step
         super().__init__(f"no interior maximum: the likelihood keeps growing as {', '.join(terms)} runs to infinity (separation)")
 
 
 @dataclass(frozen=True)
 class Reports:
-    """R distinct kinds of respondent, C combinations of the perturbed predictors, K outcomes.
+    """Reports of R distinct kinds of respondents, with C combinations of the perturbed predictors and K outcomes.
 
-    count: (R,), respondents of each kind, or the sum of their weights. x: (R, C, p), the terms. w: (R, q), what pi depends on.
-    a: (R, C), P(predictors' reports | c). b: (R, C, K), P(outcome's report | y), or (R, 1, K) where that is one for all c.
-    constraint: ((K - 1) p, coefficients), from beta to B; None where B is beta, outcome by outcome.
+    Attributes:
+        count: Respondents of each kind, or the sum of their weights, shape (R,).
+        x: The terms, shape (R, C, p).
+        w: The covariates of pi, shape (R, q).
+        a: P(predictors' reports | c), shape (R, C).
+        b: P(outcome's report | y), shape (R, C, K), or (R, 1, K) if it is the same for all c.
+        family: The outcome family.
+        constraint: From beta to B, shape ((K - 1) p, coefficients); None if B is beta, outcome by outcome.
     """
 
-    count: _Floats
-    x: _Floats
-    w: _Floats
-    a: _Floats
-    b: _Floats
+    count: FloatArray
+    x: FloatArray
+    w: FloatArray
+    a: FloatArray
+    b: FloatArray
     family: OutcomeFamily
-    constraint: _Floats | None = None
+    constraint: FloatArray | None = None
 
     @property
     def coefficients(self) -> int:
         """How many of the parameters are beta, which come first."""
         return int((self.b.shape[2] - 1) * self.x.shape[2] if self.constraint is None else self.constraint.shape[1])
 
-    def slopes(self, parameters: _Floats) -> _Floats:
+    def slopes(self, parameters: FloatArray) -> FloatArray:
         """Returns B, shape (K - 1, p)."""
         beta = parameters[: self.coefficients]
         return (beta if self.constraint is None else self.constraint @ beta).reshape(-1, self.x.shape[2])
@@ -104,20 +112,20 @@ class Derivatives(NamedTuple):
 
     llf: float
     objective: float
-    score: _Floats
-    observed: _Floats
-    complete: _Floats
+    score: FloatArray
+    observed: FloatArray
+    complete: FloatArray
 
 
 class Maximum(NamedTuple):
-    """beta and gamma at the maximum, in one vector, after so many steps, of which the last changed nothing above TOLERANCE."""
+    """Maximum of the likelihood: beta and gamma in one vector, and the steps to it, the last with no change above TOLERANCE."""
 
-    parameters: _Floats
+    parameters: FloatArray
     at: Derivatives
     steps: int
 
 
-def maximize(reports: Reports, naming: Naming, start: _Floats) -> Maximum:
+def maximize(reports: Reports, naming: Naming, start: FloatArray) -> Maximum:
     """Maximizes the likelihood from fixed starting values: beta = start, gamma = 0. naming: of the coefficients, for messages.
 
     Raises:
@@ -149,7 +157,7 @@ def maximize(reports: Reports, naming: Naming, start: _Floats) -> Maximum:
     raise failures.unfinished(f"the fit did not converge in {MAX_STEPS} steps")
 
 
-def derivatives(reports: Reports, parameters: _Floats) -> Derivatives:
+def derivatives(reports: Reports, parameters: FloatArray) -> Derivatives:
     """Returns the fields of `Derivatives` at some parameters; an objective of -inf where the family's chances are undefined."""
     size = reports.parameters
     llf, penalty = 0.0, 0.0
@@ -172,45 +180,49 @@ def derivatives(reports: Reports, parameters: _Floats) -> Derivatives:
     return Derivatives(llf, llf + penalty, score, observed, complete)
 
 
-def scores(reports: Reports, parameters: _Floats) -> _Floats:
+def scores(reports: Reports, parameters: FloatArray) -> FloatArray:
     """Returns the score of one respondent of each kind, shape (R, parameters), without the pseudo-respondents'."""
     points = (_Point.of(part, parameters) for part in reports.chunks())
     return np.concatenate([np.einsum("rcy,rcyp->rp", at.latent, _scores(at)) for at in points])
 
 
-def reported(reports: Reports, parameters: _Floats) -> _Floats:
+def reported(reports: Reports, parameters: FloatArray) -> FloatArray:
     """Returns the chance of each kind's reports, given their public values, shape (R,)."""
     return np.concatenate([_Point.of(part, parameters).total for part in reports.chunks()])
 
 
-def distribution(reports: Reports, parameters: _Floats) -> _Floats:
+def distribution(reports: Reports, parameters: FloatArray) -> FloatArray:
     """Returns pi, the distribution of the perturbed predictors' combinations for each kind's public values, shape (R, C)."""
     return np.asarray(np.exp(_log_combinations(reports, parameters)))
 
 
-def combinations(reports: Reports, parameters: _Floats) -> _Floats:
+def combinations(reports: Reports, parameters: FloatArray) -> FloatArray:
     """Returns the estimated joint shares of the perturbed predictors' combinations, shape (C,), over all respondents."""
     return np.asarray(reports.count @ distribution(reports, parameters) / reports.count.sum())
 
 
 @dataclass(frozen=True)
 class _Point:
-    """Some kinds of respondent at some parameters.
+    """Some kinds of respondents at some parameters.
 
-    eta: (R, C, K - 1). mu: (R, C, K). log_pi, pi: (R, C). total: (R,), the likelihood of
-    a report. latent: (R, C, K), how likely each (c, y) is, given the reports.
+    Attributes:
+        eta: Shape (R, C, K - 1).
+        mu: Shape (R, C, K).
+        log_pi, pi: Shape (R, C).
+        total: The likelihood of a report, shape (R,).
+        latent: The chance of each (c, y), given the reports, shape (R, C, K).
     """
 
     part: Reports
-    eta: _Floats
-    mu: _Floats
-    log_pi: _Floats
-    pi: _Floats
-    total: _Floats
-    latent: _Floats
+    eta: FloatArray
+    mu: FloatArray
+    log_pi: FloatArray
+    pi: FloatArray
+    total: FloatArray
+    latent: FloatArray
 
     @classmethod
-    def of(cls, part: Reports, parameters: _Floats) -> _Point:
+    def of(cls, part: Reports, parameters: FloatArray) -> _Point:
         eta = part.x @ part.slopes(parameters).T
         mu, log_pi = part.family.chances(eta), _log_combinations(part, parameters)
         pi = np.exp(log_pi)
@@ -219,7 +231,7 @@ class _Point:
         return cls(part, eta, mu, log_pi, pi, total, joint / np.where(total > 0, total, 1.0)[:, None, None])
 
 
-def _log_combinations(part: Reports, parameters: _Floats) -> _Floats:
+def _log_combinations(part: Reports, parameters: FloatArray) -> FloatArray:
     """Returns log pi, shape (R, C)."""
     eta = np.zeros((len(part.count), part.x.shape[1]))
     eta[:, 1:] = part.w @ parameters[part.coefficients :].reshape(-1, part.w.shape[1]).T
@@ -227,7 +239,7 @@ def _log_combinations(part: Reports, parameters: _Floats) -> _Floats:
     return np.asarray(eta - top - np.log(np.exp(eta - top).sum(axis=1, keepdims=True)))
 
 
-def _scores(at: _Point) -> _Floats:
+def _scores(at: _Point) -> FloatArray:
     """Returns the complete data's score of each latent (c, y), shape (R, C, K, parameters)."""
     part = at.part
     kinds, cells, p = part.x.shape
@@ -241,7 +253,7 @@ def _scores(at: _Point) -> _Floats:
     return each
 
 
-def _curvature(at: _Point, weight: _Floats) -> _Floats:
+def _curvature(at: _Point, weight: FloatArray) -> FloatArray:
     """Returns the weighted sum of the second derivatives of -log mu for beta; weight: (R, C, K), of one respondent of each kind."""
     part, p = at.part, at.part.x.shape[2]
     bend = part.family.bend(at.eta, at.mu, weight) * part.count[:, None, None, None]
@@ -251,14 +263,14 @@ def _curvature(at: _Point, weight: _Floats) -> _Floats:
     return np.asarray(result if part.constraint is None else part.constraint.T @ result @ part.constraint)
 
 
-def _blocks(beta: _Floats, gamma: _Floats) -> _Floats:
+def _blocks(beta: FloatArray, gamma: FloatArray) -> FloatArray:
     b = len(beta)
     result = np.zeros((b + len(gamma), b + len(gamma)))
     result[:b, :b], result[b:, b:] = beta, gamma
     return result
 
 
-def _pseudo_score(part: Reports, pi: _Floats, share: float, size: int) -> _Floats:
+def _pseudo_score(part: Reports, pi: FloatArray, share: float, size: int) -> FloatArray:
     """Returns the pseudo-respondents' score: they are like everybody in w, and evenly spread over the combinations."""
     score = np.zeros(size)
     cells = part.x.shape[1]
@@ -266,13 +278,13 @@ def _pseudo_score(part: Reports, pi: _Floats, share: float, size: int) -> _Float
     return score
 
 
-def _gram(each: _Floats, weight: _Floats) -> _Floats:
+def _gram(each: FloatArray, weight: FloatArray) -> FloatArray:
     """Returns the sum of weight times s s' over all but the last axis."""
     rows = (each * np.sqrt(weight)[..., None]).reshape(math.prod(each.shape[:-1]), each.shape[-1])
     return rows.T @ rows
 
 
-def _solve(information: _Floats, score: _Floats) -> _Floats | None:
+def _solve(information: FloatArray, score: FloatArray) -> FloatArray | None:
     """Returns information^-1 score, or None unless it is positive definite, after scaling."""
     scale = np.sqrt(np.maximum(np.diagonal(information), 0))
     if not (np.isfinite(scale) & (scale > 0)).all():
@@ -286,14 +298,14 @@ def _solve(information: _Floats, score: _Floats) -> _Floats | None:
     return np.asarray(scipy.linalg.cho_solve(factor, score / scale) / scale)
 
 
-def _em_step(at: Derivatives, naming: Naming) -> _Floats:
+def _em_step(at: Derivatives, naming: Naming) -> FloatArray:
     step = _solve(at.complete, at.score)
     if step is None:
         raise _singular(at.complete, naming)
     return step
 
 
-def _uphill(reports: Reports, parameters: _Floats, step: _Floats, at: Derivatives) -> tuple[_Floats, Derivatives]:
+def _uphill(reports: Reports, parameters: FloatArray, step: FloatArray, at: Derivatives) -> tuple[FloatArray, Derivatives]:
     """Returns the step, halved until the objective does not fall by more than rounding."""
     slack = 1e-12 * abs(at.objective)
     step = step * min(1.0, 5.0 / float(np.abs(step).max()))
@@ -305,7 +317,7 @@ def _uphill(reports: Reports, parameters: _Floats, step: _Floats, at: Derivative
     raise failures.unfinished("the fit did not converge: no step makes the reports more likely, though the slope is not zero")
 
 
-def _singular(information: _Floats, naming: Naming) -> ModelError:
+def _singular(information: FloatArray, naming: Naming) -> ModelError:
     scale = np.sqrt(np.maximum(np.diagonal(information), 1e-300))
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
     direction = (vectors[:, 0] / scale)[: naming.matrix.shape[1]]

@@ -25,7 +25,19 @@ MODELS = (*FAMILIES, "linear")
 
 @dataclass(frozen=True)
 class Request:
-    """formula: `outcome ~ right`. table: the public columns. sampling: weights and clusters. errors: as in `regress`, never None."""
+    """A checked request for a regression.
+
+    Attributes:
+        formula: `outcome ~ right`.
+        model: As in `regress`.
+        outcome: The outcome's name.
+        right: The right-hand side.
+        table: The public columns.
+        perturbed: The perturbed variables.
+        covariates: As in `regress`.
+        errors: As in `regress`, never None.
+        sampling: Weights and clusters.
+    """
 
     formula: str
     model: str
@@ -33,7 +45,7 @@ class Request:
     right: str
     table: pd.DataFrame
     perturbed: Mapping[str, PerturbedVariable]
-    given: str | None
+    covariates: str | None
     errors: str
     sampling: SamplingDesign
 
@@ -43,16 +55,16 @@ class Request:
         return {name: variable for name, variable in self.perturbed.items() if name != self.outcome}
 
     def terms(self, outcome_kinds: list[NDArray[Any]]) -> layout.Terms:
-        """Returns the right-hand side. outcome_kinds: kinds of respondent by their outcome, (n,) each."""
+        """Returns the right-hand side. outcome_kinds: kinds of respondents by their outcome, (n,) each."""
         public = self.table.drop(columns=[self.outcome], errors="ignore")
-        return layout.terms(self.right, self.given, public, self.predictors, outcome_kinds)
+        return layout.terms(self.right, self.covariates, public, self.predictors, outcome_kinds)
 
-    def asked(self, predictors: list[str]) -> int:
+    def count_asked(self, predictors: list[str]) -> int:
         """Returns how many respondents were asked all questions of the model."""
         variables = [self.perturbed[name] for name in (self.outcome, *predictors) if name in self.perturbed]
         everybody = np.ones(len(self.table), dtype=np.bool_)
         for variable in variables:
-            everybody &= True if variable.asked is None else variable.asked
+            everybody &= True if variable.was_asked is None else variable.was_asked
         if not everybody.any():
             raise EstimateError("there must be at least one respondent who was asked all questions of the model")
         return int(everybody.sum())
@@ -64,8 +76,12 @@ def checked(
     perturbed: Mapping[str, PerturbedVariable],
     options: Mapping[str, Any],
 ) -> Request:
-    """Returns the request. options: model, given, errors, weights, clusters. Raises EstimateError."""
-    model, values, weights, clusters = (options[name] for name in ("model", "given", "weights", "clusters"))
+    """Returns the checked request. options: model, covariates, errors, weights, clusters.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
+    """
+    model, values, weights, clusters = (options[name] for name in ("model", "covariates", "weights", "clusters"))
     if model not in MODELS:
         raise EstimateError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
     errors = _errors(model, options["errors"], weights is not None, clusters is not None)

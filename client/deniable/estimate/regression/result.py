@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.interval import confidence_of
 from deniable.estimate.limits.normal import HypothesisTest
 from deniable.estimate.present.figures import fixed, p_value, with_error
@@ -28,15 +28,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Regression(Tabular):
-    """A fitted regression. A fit that did not converge is an error, so `converged` is always True.
+    """Fitted regression. A fit that did not converge is an error, so `converged` is always True.
 
-    formula, model; outcome: what is modelled, in words. params: the coefficients, indexed by term, or by outcome and term where the outcome
-    has several categories with coefficients of their own. covariance: theirs. errors: "observed", "sandwich" or "clusters"; df: their
-    degrees of freedom, of a linear model the most that a coefficient can have (see `freedom`), without end of other models but for
-    clusters. nobs: respondents; asked: those who were asked all questions of the model; answered: the part of these that answered all, as
-    estimated. llf: the log-likelihood of the reports, None for a linear model. convergence: what the solver did, in words. latent: the
-    estimated joint shares of the perturbed predictors among those who answered all, None where there is none or the model needs none.
-    fitted: what tests and predictions are computed from. weighted: whether respondents have weights.
+    Attributes:
+        formula: The formula.
+        model: The model, as in `regress`.
+        outcome: The modelled quantity, in words.
+        params: The coefficients, indexed by term, or by outcome and term if several categories of the outcome have coefficients.
+        covariance: The covariance of the coefficients.
+        errors: "observed", "sandwich" or "clusters".
+        df: Degrees of freedom of the errors: the most of a coefficient of a linear model (see `freedom`), clusters less one, or infinite.
+        nobs: Respondents.
+        n_asked: Respondents who were asked all questions of the model.
+        answered: The estimated part of them who answered all.
+        llf: The log-likelihood of the reports, None for a linear model.
+        convergence: The work of the solver, in words.
+        latent: The estimated joint shares of the perturbed predictors among people who answered all, or None.
+        weighted: Whether respondents have weights.
+        fitted: The numbers that tests and predictions are computed from.
+        converged: True.
     """
 
     formula: str
@@ -47,7 +57,7 @@ class Regression(Tabular):
     errors: str
     df: float
     nobs: int
-    asked: int
+    n_asked: int
     answered: float
     llf: float | None
     convergence: str
@@ -58,7 +68,7 @@ class Regression(Tabular):
 
     @classmethod
     def build(cls, figures: Coefficients) -> Regression:
-        """Names the numbers, and says how they were found."""
+        """Returns a fitted model with names for its numbers."""
         request, index, fit = figures.request, _index(figures.names), figures.likelihood
         return cls(
             formula=request.formula,
@@ -69,7 +79,7 @@ class Regression(Tabular):
             errors=request.errors,
             df=figures.df,
             nobs=figures.nobs,
-            asked=figures.asked,
+            n_asked=figures.n_asked,
             answered=figures.answered,
             llf=None if fit is None else fit.maximum.at.llf,
             convergence=f"converged in {fit.maximum.steps} Newton steps from fixed starting values" if fit else "in closed form",
@@ -87,17 +97,17 @@ class Regression(Tabular):
 
     @property
     def tvalues(self) -> pd.Series[float]:
-        """Coefficients over their standard errors; normal for large n, of clusters and linear models Student's t."""
+        """Coefficients over their standard errors: normal for large n, Student's t for clusters and linear models."""
         return (self.params / self.bse).rename("z")
 
     @property
     def freedom(self) -> pd.Series[float]:
-        """Degrees of freedom of each coefficient's Student's t; infinite where the error is treated as known."""
+        """Degrees of freedom of each coefficient's Student's t; infinite if the error is treated as known."""
         return _series(self.fitted.freedom(np.eye(len(self.params))), self.params.index, "df")
 
     @property
     def pvalues(self) -> pd.Series[float]:
-        """Two-sided, of the hypothesis that a coefficient is 0."""
+        """Two-sided p-values of the hypothesis that a coefficient is 0."""
         import pandas as pd
 
         return pd.Series(
@@ -109,22 +119,38 @@ class Regression(Tabular):
         return self.covariance
 
     def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
-        """Returns Wald intervals that miss the truth with the chance alpha, as in statsmodels; columns low and high. Raises EstimateError.
+        """Returns Wald intervals, columns low and high.
 
-        confidence: 1 - alpha, instead; 0.95 if neither is given.
+        Args:
+            alpha: The chance to miss the truth, as in statsmodels.
+            confidence: 1 - alpha, instead; by default 0.95.
+
+        Raises:
+            EstimateError: Both are given, or one is not above 0 and below 1.
         """
         import pandas as pd
 
-        missed = 1 - confidence_of(alpha, confidence, 0.95)
-        half = -scipy.special.stdtrit(self.freedom.to_numpy(), missed / 2) * self.bse
+        error = 1 - confidence_of(alpha, confidence, 0.95)
+        half = -scipy.special.stdtrit(self.freedom.to_numpy(), error / 2) * self.bse
         return pd.DataFrame({"low": self.params - half, "high": self.params + half})
 
     def wald_test(self, *terms: str) -> HypothesisTest:
-        """Tests whether all coefficients of these terms are 0: names of coefficients, or terms of the formula. Raises EstimateError."""
+        """Tests whether all coefficients of these terms are 0.
+
+        Args:
+            terms: Names of coefficients, or terms of the formula.
+
+        Raises:
+            EstimateError: A term is unknown, or there are too few degrees of freedom.
+        """
         return hypotheses.wald(self.fitted, terms)
 
     def likelihood_ratio_test(self, *terms: str) -> HypothesisTest:
-        """Tests the same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
+        """Tests whether all coefficients of these terms are 0 by the likelihood ratio.
+
+        Raises:
+            EstimateError: A term is unknown, or the model is linear or has weights or clusters.
+        """
         return hypotheses.likelihood_ratio(self.fitted, terms)
 
     def goodness_of_fit(self) -> HypothesisTest:
@@ -141,9 +167,9 @@ class Regression(Tabular):
         Values that the formula learned from the respondents, such as the mean in center(age), are kept.
 
         Args:
-            rows: A column for each variable, or a mapping of columns or of single values; of a perturbed variable its answers, or numbers
-                where it has scores.
-            confidence: Of the limits.
+            rows: A column for each variable, or a mapping of columns or of single values; for a perturbed variable its answers, or numbers
+                if it has scores.
+            confidence: The confidence of the limits.
 
         Raises:
             EstimateError: A variable is missing or has another category, a factor looks at all rows together (as age.rank() does), or a
@@ -152,33 +178,37 @@ class Regression(Tabular):
         return effects.predictions(self.fitted, rows, confidence)
 
     def average_marginal_effects(self, *, confidence: float = 0.95) -> Effects:
-        """Returns the average marginal effect of each variable on the chance of each answer (see `effects`). Raises EstimateError."""
+        """Returns the average marginal effect of each variable on the chance of each answer (see `effects`).
+
+        Raises:
+            EstimateError: The model is linear.
+        """
         return effects.average_marginal_effects(self.fitted, confidence)
 
     @property
-    def whom(self) -> tuple[str, ...]:
-        """The population of the model, if it is not everybody, in sentences."""
+    def population_notes(self) -> tuple[str, ...]:
+        """Notes on the population of the model, if it is not everybody."""
         sampled = (
             ()
-            if self.asked == self.nobs
-            else (f"{self.asked:,} were asked all questions of the model; the others count by what they were asked",)
+            if self.n_asked == self.nobs
+            else (f"{self.n_asked:,} were asked all questions of the model; the others count by what they were asked",)
         )
         if sampled and self.model == "linear":
-            sampled = (f"of the {self.asked:,} who were asked all questions of the model",)
+            sampled = (f"of the {self.n_asked:,} who were asked all questions of the model",)
         answered = f"of those who answered all questions of the model, about {100 * self.answered:.0f}% of those asked"
         return sampled if self.answered == 1 else (*sampled, answered)
 
     def tables(self) -> tuple[Table, ...]:
         """Returns one row a coefficient, with the model and method above."""
         llf = "" if self.llf is None else f" · log-likelihood {self.llf:,.2f}"
-        most = "" if self.fitted.left_out is None else "at most "
+        most = "" if self.fitted.jackknife is None else "at most "
         student = f", t with {most}{self.df:,g} degrees of freedom" if math.isfinite(self.df) else ""
         weights = " · weighted" if self.weighted else ""
         fit = f"{self.nobs:,} respondents{llf}{weights} · {self.errors} errors{student} · {self.convergence}"
         names = self.params.index.names
         rows = tuple((*row[: len(names)], *_cells(*row[len(names) :])) for row in self.records()[0].rows)
         columns = (*map(str, names), *_COLUMNS)
-        return (Table(self.formula, columns, rows, about=(f"{self.model}: {self.outcome}", fit, *self.whom), texts=len(names)),)
+        return (Table(self.formula, columns, rows, about=(f"{self.model}: {self.outcome}", fit, *self.population_notes), texts=len(names)),)
 
     def records(self) -> tuple[Table, ...]:
         """Returns one row a coefficient: term (and outcome, if it has several categories), coef, std err, z, P>|z|, low, high (of 95%)."""
@@ -207,13 +237,13 @@ def _index(names: list[tuple[str, str]]) -> pd.Index[Any]:
     return pd.MultiIndex.from_tuples(names, names=["outcome", "term"])
 
 
-def _series(values: NDArray[np.float64], index: pd.Index[Any], name: str) -> pd.Series[float]:
+def _series(values: FloatArray, index: pd.Index[Any], name: str) -> pd.Series[float]:
     import pandas as pd
 
     return pd.Series(values, index=index, name=name)
 
 
-def _frame(values: NDArray[np.float64], index: pd.Index[Any]) -> pd.DataFrame:
+def _frame(values: FloatArray, index: pd.Index[Any]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(values, index=index, columns=index)

@@ -20,24 +20,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression import failures
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_Floats = NDArray[np.float64]
 
 _NOTHING = 1e-10  # of the variance among respondents: less between clusters is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class SamplingDesign:
-    """Weights and clusters. weights: shape (n,), of mean 1; None if all are alike.
+    """Weights and clusters of respondents.
 
-    clusters: shape (n,), numbers from 0; None if all were drawn alone.
+    Attributes:
+        weights: Shape (n,), with mean 1; None if all are alike.
+        clusters: Shape (n,), numbers from 0; None if all were drawn alone.
     """
 
-    weights: _Floats | None = None
+    weights: FloatArray | None = None
     clusters: NDArray[np.int64] | None = None
 
     @classmethod
@@ -53,7 +55,7 @@ class SamplingDesign:
         """Degrees of freedom of the errors."""
         return math.inf if self.clusters is None else float(self.clusters.max())
 
-    def require_errors(self, scores: _Floats, which: NDArray[np.int64], names: Sequence[str]) -> None:
+    def require_errors(self, scores: FloatArray, which: NDArray[np.int64], names: Sequence[str]) -> None:
         """Requires clusters that leave each coefficient an error; they do not if each has a part of its own in the model.
 
         Args:
@@ -70,7 +72,7 @@ class SamplingDesign:
         if certain := [name for name, one, other in zip(names, between, alone, strict=True) if one <= _NOTHING * other]:
             raise failures.within_clusters(certain)
 
-    def meat(self, scores: _Floats, which: NDArray[np.int64]) -> _Floats:
+    def meat(self, scores: FloatArray, which: NDArray[np.int64]) -> FloatArray:
         """Returns the middle of the sandwich, shape (p, p).
 
         scores: of one respondent of each kind, (R, p). which: (n,), each respondent's kind.
@@ -86,7 +88,7 @@ class SamplingDesign:
         return np.asarray(sums.T @ sums * len(sums) / (len(sums) - 1))
 
 
-def _weights(table: pd.DataFrame, name: str) -> _Floats:
+def _weights(table: pd.DataFrame, name: str) -> FloatArray:
     try:
         result = table[name].to_numpy(dtype=np.float64)
     except (TypeError, ValueError):

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.moments import applicability
 from deniable.estimate.samples import replicate_weights
 from deniable.estimate.samples.raking import Margin
 from deniable.estimate.samples.sample import Sample
 from deniable.survey import Survey
 from deniable.survey.question import Question
-
-_Floats = NDArray[np.float64]
 
 
 class SampleDesign:
@@ -112,7 +111,7 @@ class SampleDesign:
     def _strata_names(self) -> list[str]:
         return [""] if self.sample.strata is None else sorted(set(self._labels(self.sample.strata)))
 
-    def _sampled_units(self) -> _Floats:
+    def _sampled_units(self) -> FloatArray:
         """Returns how many clusters, or people, have reports in each stratum."""
         if self.sample.clusters is None:
             return np.bincount(self.strata, self.sizes).astype(np.float64)
@@ -162,7 +161,7 @@ class SampleDesign:
             raise EstimateError("sample: one cluster is most of it: sizes so different count as fewer than 2 clusters for each stratum")
         return df, max(1.0, math.sqrt(true / observed))
 
-    def _of_population(self) -> tuple[_Floats, _Floats]:
+    def _of_population(self) -> tuple[FloatArray, FloatArray]:
         population, names, sampled = self.sample.population, self._strata_names(), self._sampled_units()
         if population is None:
             return np.zeros(len(names)), np.ones(len(self.groups))

@@ -19,20 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.moments import pseudo_answers
 from deniable.estimate.samples import raking, replicate_weights
 from deniable.estimate.samples.design import SampleDesign
 from deniable.estimate.samples.totals import Totals
 from deniable.wire.tally import Tally
 
-_Floats = NDArray[np.float64]
-
 NO_VARIANCE = 1e-24  # of a sum of shares that is known
 
 
 @dataclass(frozen=True)
 class Linear:
-    """Shares in one order, shape (m,); their covariance, and the covariance by the coins alone, shape (m, m).
+    """Linearised shares in one order, shape (m,), with their covariance and the covariance by the coins alone, shape (m, m).
 
     Attributes:
         n: Reports.
@@ -46,24 +45,24 @@ class Linear:
 
     n: int
     effective: float
-    shares: _Floats
-    covariance: _Floats
-    coins: _Floats
-    parts: _Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    shares: FloatArray
+    covariance: FloatArray
+    coins: FloatArray
+    parts: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
-    def variances(self) -> _Floats:
+    def variances(self) -> FloatArray:
         """The variances of the shares, shape (m,); none less than the coins alone give."""
         return np.maximum(0.0, np.maximum(np.diagonal(self.covariance), np.diagonal(self.coins)))
 
-    def covariance_of(self, weights: _Floats) -> _Floats:
+    def covariance_of(self, weights: FloatArray) -> FloatArray:
         """Returns the covariance of sums of weights times these shares, shape (l, l) for weights of shape (l, m); not below the coins."""
         result = pseudo_answers.at_least(weights @ self.coins @ weights.T, weights @ self.covariance @ weights.T)
         places = np.diag_indices(len(result))
         result[places] = np.maximum(result[places], NO_VARIANCE)
         return result
 
-    def sums(self, weights: _Floats) -> Linear:
+    def sums(self, weights: FloatArray) -> Linear:
         """Returns sums of weights times these shares, for weights of shape (l, m)."""
         covariance, coins = (weights @ matrix @ weights.T for matrix in (self.covariance, self.coins))
         parts = self.parts @ weights.T if self.parts.size else self.parts
@@ -72,19 +71,25 @@ class Linear:
 
 @dataclass(frozen=True)
 class _Weighed:
-    """The requested shares of a table's cells, and their weights.
+    """Requested shares of a table's cells, and their weights.
 
-    outputs: shape (m, rest, b): what each cell adds to each of m shares; b: the answers to the question whose shares are known, else one.
-    weights: of the groups. factors: by group and such answer, shape (G, b). fit: of the m, shape (G, b, m). total: of all weights.
+    With b the answers to the question whose shares are known, else 1:
+
+    Attributes:
+        outputs: The part of each cell in each of m shares, shape (m, rest, b).
+        weights: The weights of the groups.
+        factors: The factors by group and such answer, shape (G, b).
+        fit: The part that the margins explain, shape (G, b, m).
+        total: The sum of all weights.
     """
 
-    outputs: _Floats
-    weights: _Floats
-    factors: _Floats
-    fit: _Floats
+    outputs: FloatArray
+    weights: FloatArray
+    factors: FloatArray
+    fit: FloatArray
     total: float
 
-    def line(self, group: int) -> _Floats:
+    def line(self, group: int) -> FloatArray:
         """Returns what one report's pseudo-answers add to the errors, shape (m, cells)."""
         apart = self.outputs - self.fit[group].T[:, None, :]
         return np.asarray(self.weights[group] / self.total * (self.factors[group] * apart).reshape(len(self.outputs), -1))
@@ -102,14 +107,14 @@ def linear(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str],
     side = outputs.shape[-1]
     parts = table.sums.reshape(len(table.n), -1, side)
     masses = design.weights[:, None] * (parts.sum(axis=1) if side > 1 else table.n[:, None])  # by group, and answer to what is known
-    target = design.weights[:, None, None] * np.einsum("mrb,grb->gbm", outputs, parts)
-    item = np.repeat(table.n > 0, side)
-    margins = [margin.among(item) for margin in design.margins()]
-    factors, fit = np.zeros(item.size), np.zeros((item.size, len(outputs)))
-    factors[item] = raking.factors(masses.ravel()[item], margins)
-    fit[item] = raking.explained(masses.ravel()[item], target.reshape(item.size, -1)[item], margins)
+    weighted_sums = design.weights[:, None, None] * np.einsum("mrb,grb->gbm", outputs, parts)
+    has_reports = np.repeat(table.n > 0, side)
+    margins = [margin.among(has_reports) for margin in design.margins()]
+    factors, fit = np.zeros(has_reports.size), np.zeros((has_reports.size, len(outputs)))
+    factors[has_reports] = raking.factors(masses.ravel()[has_reports], margins)
+    fit[has_reports] = raking.explained(masses.ravel()[has_reports], weighted_sums.reshape(has_reports.size, -1)[has_reports], margins)
     total = float(masses.ravel() @ factors)
-    shares = factors @ target.reshape(item.size, -1) / total
+    shares = factors @ weighted_sums.reshape(has_reports.size, -1) / total
     by_group = factors.reshape(-1, side)
     weighed = _Weighed(outputs, design.weights, by_group, fit.reshape(*by_group.shape, -1), total)
     squares = float((design.weights[:, None] * masses * by_group**2).sum())
@@ -120,7 +125,7 @@ def linear(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str],
     return Linear(n, min(n, total**2 / squares) if squares > 0 else 1.0, shares, *_errors(design, table, weighed, parts), parts)
 
 
-def _table(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None) -> tuple[Totals, _Floats]:
+def _table(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None) -> tuple[Totals, FloatArray]:
     """Returns the table of these questions, with the question of known shares last, and the requested sums of its cells.
 
     The sums have shape (m, rest, b).
@@ -142,7 +147,7 @@ def _table(design: SampleDesign, tallies: Sequence[Tally], names: Sequence[str],
     return table, cells.reshape(len(cells), -1, side)
 
 
-def _errors(design: SampleDesign, table: Totals, weighed: _Weighed, sums: _Floats) -> tuple[_Floats, _Floats]:
+def _errors(design: SampleDesign, table: Totals, weighed: _Weighed, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Returns the covariance of the shares, and their covariance by the coins alone. sums: `Linear.parts`."""
     size, strata = len(weighed.outputs), len(design.parts)
     squares, coins = np.zeros((strata, size, size)), np.zeros((strata, size, size))
@@ -165,7 +170,7 @@ def _errors(design: SampleDesign, table: Totals, weighed: _Weighed, sums: _Float
     return covariance, coins.sum(axis=0)
 
 
-def _of_replicates(design: SampleDesign, table: Totals, weighed: _Weighed) -> _Floats:
+def _of_replicates(design: SampleDesign, table: Totals, weighed: _Weighed) -> FloatArray:
     """Returns the covariance of the shares that each replicate gives. Raises EstimateError if a replicate is without reports."""
     outputs = weighed.outputs.reshape(len(weighed.outputs), -1)
     reports = design.replicates @ table.n
@@ -174,7 +179,7 @@ def _of_replicates(design: SampleDesign, table: Totals, weighed: _Weighed) -> _F
     return replicate_weights.covariance(design.replicates @ table.sums @ outputs.T / reports[:, None], design.sample.scale or 1.0)
 
 
-def _of_people(sums: _Floats, squares: _Floats, people: float) -> tuple[_Floats, float]:
+def _of_people(sums: FloatArray, squares: FloatArray, people: float) -> tuple[FloatArray, float]:
     """Returns the spread of this many people's parts about their mean, from the sums of them and of their products; and their number."""
     if people < 2:
         raise EstimateError(f"sample: a stratum must have at least 2 reports, got {people:g}: one says nothing of how people differ")
@@ -182,7 +187,7 @@ def _of_people(sums: _Floats, squares: _Floats, people: float) -> tuple[_Floats,
     return (squares - np.outer(together, together) / people) * people / (people - 1), people
 
 
-def _of_clusters(sums: _Floats, clusters: NDArray[np.intp]) -> _Floats:
+def _of_clusters(sums: FloatArray, clusters: NDArray[np.intp]) -> FloatArray:
     """Returns the spread of clusters' parts, each with one or more of the groups."""
     sampled = np.unique(clusters)
     each = np.array([sums[clusters == cluster].sum(axis=0) for cluster in sampled])

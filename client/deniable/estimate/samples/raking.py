@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-
-_Floats = NDArray[np.float64]
+from deniable.estimate.arrays import FloatArray
 
 _ROUNDS = 2000
 _CLOSE = 1e-13  # of the largest change of a factor in a round
@@ -23,11 +22,17 @@ _CLOSE = 1e-13  # of the largest change of a factor in a round
 
 @dataclass(frozen=True)
 class Margin:
-    """One known margin. classes: the class of each cell, shape (cells,). shares: of the classes, adding to 1. names: of the classes."""
+    """One known margin.
+
+    Attributes:
+        classes: The class of each cell, shape (cells,).
+        shares: The shares of the classes, adding to 1.
+        names: The names of the classes.
+    """
 
     name: str
     classes: NDArray[np.intp]
-    shares: _Floats
+    shares: FloatArray
     names: Sequence[str]
 
     def among(self, cells: NDArray[np.bool_]) -> Margin:
@@ -35,7 +40,7 @@ class Margin:
         return replace(self, classes=self.classes[cells])
 
 
-def factors(mass: _Floats, margins: Sequence[Margin]) -> _Floats:
+def factors(mass: FloatArray, margins: Sequence[Margin]) -> FloatArray:
     """Returns the factor of each cell's mass, shape (cells,), that gives every margin its shares and keeps the total mass.
 
     Masses may be negative, as estimates of rare cells are, but not the mass of a whole class.
@@ -60,12 +65,12 @@ def factors(mass: _Floats, margins: Sequence[Margin]) -> _Floats:
     return result
 
 
-def explained(mass: _Floats, sums: _Floats, margins: Sequence[Margin]) -> _Floats:
+def explained(mass: FloatArray, sums: FloatArray, margins: Sequence[Margin]) -> FloatArray:
     """Returns the part of each cell's mean that the margins explain: a regression on the classes, by the masses before raking.
 
     sums: of the explained values, over the mass of each cell, shape (cells, m); so is the result.
     """
     classes = [np.eye(len(margin.shares))[margin.classes] for margin in margins] or [np.ones((len(mass), 1))]
-    message = np.concatenate(classes, axis=1)
-    slopes = np.linalg.pinv(message.T @ (message * mass[:, None]), rcond=1e-10, hermitian=True) @ (message.T @ sums)
-    return np.asarray(message @ slopes)
+    indicators = np.concatenate(classes, axis=1)
+    slopes = np.linalg.pinv(indicators.T @ (indicators * mass[:, None]), rcond=1e-10, hermitian=True) @ (indicators.T @ sums)
+    return np.asarray(indicators @ slopes)

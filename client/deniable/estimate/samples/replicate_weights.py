@@ -13,9 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-_Floats = NDArray[np.float64]
+from deniable.estimate.arrays import FloatArray
 
 FEWEST = 2
 
@@ -46,18 +45,18 @@ def misfits(replicates: Sequence[Mapping[str, float]], groups: Collection[str]) 
     return ["replicates: each must have a number for every group, and one above 0"]
 
 
-def factors(replicates: Sequence[Mapping[str, float]], groups: Sequence[str]) -> _Floats:
+def factors(replicates: Sequence[Mapping[str, float]], groups: Sequence[str]) -> FloatArray:
     """Returns the numbers as an array, shape (replicates, groups)."""
     return np.array([[float(one[group]) for group in groups] for one in replicates], dtype=np.float64).reshape(-1, len(groups))
 
 
-def covariance(figures: _Floats, scale: float | Sequence[float]) -> _Floats:
+def covariance(figures: FloatArray, scale: float | Sequence[float]) -> FloatArray:
     """Returns the covariance of figures that each replicate gives, shape (replicates, m)."""
     apart = figures - figures.mean(axis=0)
     return np.asarray((apart * np.broadcast_to(scale, len(figures))[:, None]).T @ apart)
 
 
-def degrees_of_freedom(factors: _Floats) -> float:
+def degrees_of_freedom(factors: FloatArray) -> float:
     """Returns the number of independent replicates less one, as R's `degf`."""
     return float(np.linalg.matrix_rank(factors)) - 1.0
 

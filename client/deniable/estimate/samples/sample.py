@@ -92,16 +92,18 @@ class Sample:
         """
         items = {item.id: item for item in survey.items}
         wrong = [f"attributes: {name} must have a value for each of the groups" for name in self._incomplete(groups)]
-        definition = [name for name in self.margins if name != GROUP and name not in self.attributes]
+        questions = [name for name in self.margins if name != GROUP and name not in self.attributes]
         wrong += [
-            f"margins: {name!r} is neither an attribute nor a question of survey {survey.id}" for name in definition if name not in items
+            f"margins: {name!r} is neither an attribute nor a question of survey {survey.id}" for name in questions if name not in items
         ]
-        if len(definition) > 1:
-            wrong.append("margins: of one question at most, since a tally has pairs of answers only; got " + " and ".join(definition))
+        if len(questions) > 1:
+            wrong.append("margins: of one question at most, since a tally has pairs of answers only; got " + " and ".join(questions))
         for name, shares in self.margins.items():
-            here = items[name].categories if name in items and name in definition else self._known_values(groups, name)
-            if here is not None and set(here) != set(shares):
-                wrong.append(f"margins: {name} must have a number for each of {', '.join(sorted(set(here))[:8])}, and for nothing else")
+            categories = items[name].categories if name in items and name in questions else self._known_values(groups, name)
+            if categories is not None and set(categories) != set(shares):
+                wrong.append(
+                    f"margins: {name} must have a number for each of {', '.join(sorted(set(categories))[:8])}, and for nothing else"
+                )
         strata = self._known_values(groups, self.strata)
         if isinstance(self.population, Mapping) and strata and strata != set(self.population):
             wrong.append(f"population: a number for each of {', '.join(sorted(strata)[:8])}, and for nothing else")

@@ -19,9 +19,10 @@ from deniable.wire.tally import Tally
 
 @dataclass(frozen=True, eq=False)
 class SampledReports:
-    """The tallies of the groups that were drawn, in any order; groups without reports may be among them.
+    """Tallies of the groups that were drawn, in any order, with their sampling design; groups without reports may be among them.
 
-    Raises EstimateError for a sample that does not fit the survey or its reports.
+    Raises:
+        EstimateError: The sample does not fit the survey or its reports.
     """
 
     survey: Survey
@@ -65,13 +66,14 @@ class SampledReports:
         return Origin(counts.people_of(self.tally), self.survey.digest, clusters=clusters)
 
     def takes_as_known(self, question: str) -> bool:
-        """Returns whether this question's shares are margins of the sample, and so no estimates."""
+        """Returns whether this question's shares are margins of the sample, and so are not estimated."""
         return self.sample.question == question
 
     def about(self, interval: Interval) -> Interval:
         """Returns the interval with the degrees of freedom of the sample's errors.
 
-        Raises EstimateError unless its target is the population.
+        Raises:
+            EstimateError: Its target is not the population.
         """
         if interval.target != "population":
             raise EstimateError("target must be population where a sample says how people were drawn from it, got respondents")

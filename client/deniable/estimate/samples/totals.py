@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
-
-_Floats = NDArray[np.float64]
 
 MAX_CELLS = 1 << 10
 
@@ -35,9 +34,9 @@ class Totals:
     """
 
     channels: tuple[Channel, ...]
-    n: _Floats
-    everybody: _Floats
-    sums: _Floats
+    n: FloatArray
+    everybody: FloatArray
+    sums: FloatArray
     together: NDArray[np.int64]
     rounding: float
 
@@ -63,21 +62,21 @@ class Totals:
         together = np.sum([together for _, together in result], axis=0)
         return cls(channels, n, everybody, np.array(sums), together, most if rounding is None else rounding)
 
-    def moments(self, group: int) -> _Floats:
+    def moments(self, group: int) -> FloatArray:
         """Returns the second moments of one report's pseudo-answers, shape (cells, cells)."""
         shares = self._shares(group)
-        result: _Floats = pseudo_answers.products(shares, self.channels).reshape(shares.size, shares.size)
+        result: FloatArray = pseudo_answers.products(shares, self.channels).reshape(shares.size, shares.size)
         return result
 
-    def coins(self, group: int) -> _Floats:
+    def coins(self, group: int) -> FloatArray:
         """Returns the covariance of a known respondent's pseudo-answers: by coins, rounding, and the draw of the questions; same shape."""
         about = Interval(target="respondents", everybody=int(self.everybody[group]), rounding=self.rounding)
         shares, part = self._shares(group), about.sampling(int(self.n[group]))
         alone = pseudo_answers.covariance(shares, self.channels, 0.0)
         return pseudo_answers.at_least(alone, pseudo_answers.covariance(shares, self.channels, part)) if part else alone
 
-    def _shares(self, group: int) -> _Floats:
-        shares: _Floats = self.sums[group] / self.n[group]
+    def _shares(self, group: int) -> FloatArray:
+        shares: FloatArray = self.sums[group] / self.n[group]
         return shares.reshape([channel.k for channel in self.channels])
 
 

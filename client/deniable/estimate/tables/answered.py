@@ -19,8 +19,11 @@ from deniable.survey.types.base import NO_ANSWER
 class Answered(Tabular):
     """A question among people who answered it.
 
-    options, shares: each option but "no answer", and its share among people who answered, a ratio with Fieller's limits. part: the share of
-    people who answered, with limits from the share of "no answer".
+    Attributes:
+        question: The id of the question.
+        options: The options but "no answer".
+        shares: The share of each option among people who answered, a ratio with Fieller's limits.
+        part: The share of people who answered, with limits from the share of "no answer".
     """
 
     question: str

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
@@ -26,48 +26,47 @@ from deniable.estimate.tables.crosstab import Crosstab, LinearTable
 from deniable.estimate.tables.ratios import share_among
 from deniable.survey.types.base import NO_ANSWER
 
-_Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class AnsweredTable(Crosstab):
-    """The joint shares of some questions among people who answered all of them; n counts all reports.
+    """Joint shares of some questions among people who answered all of them; n counts all reports.
 
-    whole: the table of everybody. places: 1 where a cell of the whole table, in row-major order, is part of a cell of this one, shape
-    (cells, cells of the whole).
+    Attributes:
+        whole: The table of everybody.
+        places: 1 where a cell of the whole table, in row-major order, is part of a cell of this one, shape (cells, cells of the whole).
     """
 
     whole: Crosstab
-    places: _Floats
+    places: FloatArray
 
     @cached_property
-    def derivatives(self) -> _Floats:
+    def derivatives(self) -> FloatArray:
         """The derivatives of this table's cells by the whole table's, same shape as places."""
         every = self.places.sum(axis=0)
         return np.asarray((self.places - np.outer(self.shares.ravel(), every)) / float(every @ self.whole.shares.ravel()))
 
     @cached_property
-    def covariance(self) -> _Floats:
+    def covariance(self) -> FloatArray:
         """The covariance of the cells' estimates, shape (cells, cells). Raises EstimateError for too many cells."""
         return self.whole.covariance_of(*self.weights(self.derivatives))
 
-    def weights(self, rows: _Floats) -> list[_Floats]:
+    def weights(self, rows: FloatArray) -> list[FloatArray]:
         """Returns sums of the whole table's cells, a row each, in that table's shape."""
         return [row.reshape(self.whole.shares.shape) for row in rows]
 
-    def covariance_of(self, *weights: _Floats) -> _Floats:
+    def covariance_of(self, *weights: FloatArray) -> FloatArray:
         """Returns the covariance of weighted sums of cells, as any table does."""
         return self.whole.covariance_of(*self.weights(np.array([w.ravel() for w in weights]) @ self.derivatives))
 
-    def variance_of(self, weights: _Floats) -> float:
+    def variance_of(self, weights: FloatArray) -> float:
         """Returns the variance of a weighted sum of cells, as any table does."""
         return float(self.covariance_of(weights)[0, 0])
 
-    def share_of(self, inside: _Floats, what: str) -> Estimate:
+    def share_of(self, inside: FloatArray, what: str) -> Estimate:
         """Returns the share of the cells where `inside` is 1, not 0, among people who answered."""
         return share_among(self.whole, *self._parts(inside), f"{what} among those who answered")
 
-    def _parts(self, inside: _Floats) -> tuple[_Floats, _Floats]:
+    def _parts(self, inside: FloatArray) -> tuple[FloatArray, FloatArray]:
         over, under = self.weights(np.array([inside.ravel() @ self.places, self.places.sum(axis=0)]))
         return over, under
 
@@ -98,7 +97,7 @@ def among_answered(whole: Crosstab) -> AnsweredTable:
     return _table(whole, whole.questions, tuple(options), np.eye(chosen.size)[np.flatnonzero(chosen.ravel())])
 
 
-def _table(whole: Crosstab, questions: tuple[str, ...], options: tuple[tuple[str, ...], ...], places: _Floats) -> AnsweredTable:
+def _table(whole: Crosstab, questions: tuple[str, ...], options: tuple[tuple[str, ...], ...], places: FloatArray) -> AnsweredTable:
     shape = tuple(map(len, options))
     parts = (places.reshape(-1, whole.shares.size) @ whole.shares.ravel()).reshape(shape)
     if parts.sum() <= 0:
@@ -115,10 +114,10 @@ def _table(whole: Crosstab, questions: tuple[str, ...], options: tuple[tuple[str
 
 
 def independence(table: AnsweredTable, what: str) -> HypothesisTest:
-    """Tests whether the answers to a table's two questions are independent among those who answered both; (r - 1)(c - 1) df.
+    """Tests whether the answers to a table's two questions are independent among people who answered both; (r - 1)(c - 1) df.
 
-    Where fewer than 5 reports are expected to name a pair of options, the p-value is by a parametric bootstrap (see `resampled`), and of a
-    sample a warning says that it may be wrong.
+    If fewer than 5 reports are expected to name a pair of options, the p-value is by a parametric bootstrap (see `bootstrap`); for a sample
+    a warning says that it may be wrong.
     """
     whole, m = table.whole, (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1)
     slopes, null = _under_independence(table)
@@ -143,7 +142,7 @@ def independence(table: AnsweredTable, what: str) -> HypothesisTest:
     return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
-def _under_independence(table: AnsweredTable) -> tuple[_Floats, _Floats]:
+def _under_independence(table: AnsweredTable) -> tuple[FloatArray, FloatArray]:
     """Returns the derivatives of the excesses by the whole table's cells, and its shares under independence, none below 0."""
     (rows, cols), p, q = table.shares.shape, table.shares.sum(axis=1), table.shares.sum(axis=0)
     inner = np.arange(rows * cols).reshape(rows, cols)[:-1, :-1].ravel()
@@ -154,7 +153,7 @@ def _under_independence(table: AnsweredTable) -> tuple[_Floats, _Floats]:
     return change[inner] @ table.derivatives, null.reshape(table.whole.shares.shape)
 
 
-def _distances(wholes: _Floats, spread: _Floats, table: AnsweredTable) -> _Floats:
+def _distances(wholes: FloatArray, spread: FloatArray, table: AnsweredTable) -> FloatArray:
     """Returns the statistics of whole tables of several surveys, shape (surveys, k_a, k_b); infinite where hardly anybody answered both."""
     parts = (wholes.reshape(len(wholes), -1) @ table.places.T).reshape(-1, *table.shares.shape)
     answered = parts.sum(axis=(1, 2))

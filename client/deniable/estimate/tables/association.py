@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
@@ -22,21 +23,20 @@ from deniable.estimate.tables.answered_table import AnsweredTable, among_answere
 from deniable.estimate.tables.crosstab import Crosstab, LinearTable, in_words
 from deniable.estimate.tables.ratios import share_among
 
-_Floats = NDArray[np.float64]
-
-
 _IMPOSSIBLE = "by more than chance above 1, which cannot be: too few reports, or too small an epsilon, for so rare options"
 
 
 def independence(table: Crosstab) -> HypothesisTest:
     """Tests whether the two questions' true answers are independent; (r - 1)(c - 1) degrees of freedom.
 
-    A Wald test of shares less products of margins, whose covariance is taken under independence, where it is the product
-    of the questions' own covariances. For yes/no it is Pearson's test of the perturbed table. Where fewer than 5 reports are expected to
-    name a pair of options, the p-value is by a parametric bootstrap (see `resampled`). Of a sample, see
-    `sampled.independence`; where no report names some pair, a warning says that the p-value may be wrong. Of questions that need not be
-    answered it is among those who answered both (see `answered_table`); of a number on a grid "no answer" is one of the options.
-    Raises EstimateError.
+    It is a Wald test of shares less products of margins, whose covariance under independence is the product of the questions' own
+    covariances. For yes/no it is Pearson's test of the perturbed table. If fewer than 5 reports are expected to name a pair of options, the
+    p-value is by a parametric bootstrap (see `bootstrap`). For a sample see `sampled.independence`; if no report names some pair, a warning
+    says that its p-value may be wrong. Optional questions are tested among people who answered both (see `answered_table`); for a number on
+    a grid "no answer" is one of the options.
+
+    Raises:
+        EstimateError: The table has no two questions, or a margin is not clearly above 0.
     """
     applicability.require("test of independence", table.on_grid)
     two_dimensional(table)
@@ -45,20 +45,20 @@ def independence(table: Crosstab) -> HypothesisTest:
         return answered_table.independence(valid, f"{what} among those who answered both")
     if isinstance(table, LinearTable):
         _require_all_possible("test of independence", table)
-        return replace(sampled.independence(table, what), warning=few.test(_unseen(table)))
+        return replace(sampled.independence(table, what), warning=few.test(_has_unseen_pair(table)))
     result = normal.chi_squared(what, float(_statistic(table.together, table)), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
     rows, cols = (table.together.sum(axis=axis) / channel.d for axis, channel in zip((1, 0), reversed(table.channels), strict=True))
     if rows.min() * cols.min() / table.n >= bootstrap.SMALL:
         return result
     if not bootstrap.feasible(table.n, table.channels):
-        return replace(result, warning=few.test(_unseen(table)))
+        return replace(result, warning=few.test(_has_unseen_pair(table)))
     margins = [pseudo_answers.possible(margin) for margin in _margins(table)]
     draws = bootstrap.tables(margins, table.channels, table.n, bootstrap.generator())
     p_value = bootstrap.p_value(result.statistic, lambda reports: _statistic(reports, table), draws)
     return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
-def _statistic(together: NDArray[np.int64], table: Crosstab) -> _Floats:
+def _statistic(together: NDArray[np.int64], table: Crosstab) -> FloatArray:
     """Returns the Wald statistics of tables of counts, shape (.., k_a, k_b).
 
     If no report names some option, the shares are taken at possible ones: this option's coins alone vary then.
@@ -68,13 +68,13 @@ def _statistic(together: NDArray[np.int64], table: Crosstab) -> _Floats:
     excess = (shares - p[..., :, None] * q[..., None, :])[..., :-1, :-1]
     rows, cols = (
         pseudo_answers.covariances(np.where(named[..., None], margin, pseudo_answers.each_possible(margin)), channel)[..., :-1, :-1]
-        for named, margin, channel in zip((_named(together, -1), _named(together, -2)), (p, q), table.channels, strict=True)
+        for named, margin, channel in zip((_is_named(together, -1), _is_named(together, -2)), (p, q), table.channels, strict=True)
     )
     by_both = np.linalg.solve(rows, excess) * np.linalg.solve(cols, excess.swapaxes(-1, -2)).swapaxes(-1, -2)
     return np.asarray(table.n * by_both.sum(axis=(-1, -2)))
 
 
-def _named(together: NDArray[np.int64], axis: int) -> NDArray[np.bool_]:
+def _is_named(together: NDArray[np.int64], axis: int) -> NDArray[np.bool_]:
     """Returns whether each option of the other axis is named in some report, survey by survey."""
     return np.asarray(together.any(axis=axis).all(axis=-1))
 
@@ -138,14 +138,14 @@ def cramers_v(table: Crosstab) -> Estimate:
     value, std_error = math.sqrt(unbiased / size), spread / math.sqrt(size)
     low, high = (min(1.0, math.sqrt(end / size)) for end in ends)
     what = f"Cramér's V of {' and '.join(table.questions)}"
-    warning = few.test(_unseen(table)) or (_IMPOSSIBLE if ends[0] >= size else "")
+    warning = few.test(_has_unseen_pair(table)) or (_IMPOSSIBLE if ends[0] >= size else "")
     return Estimate(what, table.n, value, std_error, low, high, table.confidence, table.target, warning, origin=table.origin)
 
 
 def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequence[str] | None = None) -> Estimate:
     """Estimates an odds ratio: the odds of the first column against the second in the first row, over the same odds in the second row.
 
-    Limits: Fieller's for the ratio of the two products; if the denominator may be 0 nothing bounds it from above, and the warning says so.
+    Limits are Fieller's for the ratio of the two products; if the denominator may be 0 nothing bounds it from above, and a warning says so.
 
     Args:
         table: The cross table of two questions.
@@ -171,33 +171,32 @@ def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequenc
     return replace(result, warning=warning, origin=table.origin)
 
 
-def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], given: Mapping[str, str | Sequence[str]]) -> Estimate:
-    """Estimates the conditional share P(of | given): among people with the options `given`, the share of people with the options `of`.
+def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], among: Mapping[str, str | Sequence[str]]) -> Estimate:
+    """Estimates the conditional share P(of | among): among people with the options `among`, the share of people with the options `of`.
 
-    Limits: Fieller's, where few reports name a part with the errors that its own limits show; if the share of `given` may be 0 they can
-        be the
-    whole range, and the warning says so.
+    Limits are Fieller's, with the errors of a part's own limits if few reports name it. If the share of `among` may be 0 they can be the
+    whole range, and a warning says so.
 
     Args:
         table: The cross table of the questions.
         of: A question of the table -> an option or several.
-        given: As `of`.
+        among: As `of`.
 
     Raises:
-        EstimateError: A question is a number on a grid, the share of `given` is estimated at 0 or less, or `of` can hold for all or none
-            of the people in `given`.
+        EstimateError: A question is a number on a grid, the share of `among` is estimated at 0 or less, or `of` can hold for all or none
+            of the people in `among`.
     """
-    applicability.require("conditional share", [name for name in table.on_grid if name in {*of, *given}])
+    applicability.require("conditional share", [name for name in table.on_grid if name in {*of, *among}])
     if not of:
         raise EstimateError("of must name options of at least one question, got none")
-    if not given:
+    if not among:
         return table.share(of)
-    under = table.cells(given)
+    under = table.cells(among)
     over = under * table.cells(of)
-    what = f"{in_words(of)} among {in_words(given)}"
+    what = f"{in_words(of)} among {in_words(among)}"
     if not over.any() or not (under - over).any():
         remedy = "name other options" if not over.any() else "name fewer options"
-        raise EstimateError(f"of must select some of the people in given, got {what}, {'none' if not over.any() else 'all'}; {remedy}")
+        raise EstimateError(f"`of` must select some of the people in `among`, got {what}, {'none' if not over.any() else 'all'}; {remedy}")
     if isinstance(table, LinearTable) and table.impossible.any():
         for part in (over, under - over):
             table.require_possible(part, what)
@@ -213,7 +212,7 @@ def _require_all_possible(figure: str, table: LinearTable) -> None:
 
 
 def _valid(table: Crosstab) -> Crosstab:
-    """Returns the table among those who answered both questions, where one need not be answered; else the same one."""
+    """Returns the table among people who answered both questions, if one is optional; else the same table."""
     by_design = isinstance(table, LinearTable) and bool(table.impossible.any())
     return among_answered(table) if table.optional and not table.on_grid and not by_design else table
 
@@ -228,12 +227,12 @@ def two_dimensional(table: Crosstab) -> None:
         raise EstimateError(f"the table must be of two questions, got {_shape(table)} options")
 
 
-def _margins(table: Crosstab) -> tuple[_Floats, _Floats]:
+def _margins(table: Crosstab) -> tuple[FloatArray, FloatArray]:
     two_dimensional(table)
     return table.shares.sum(axis=1), table.shares.sum(axis=0)
 
 
-def _positive_margins(table: Crosstab, what: str) -> tuple[_Floats, _Floats]:
+def _positive_margins(table: Crosstab, what: str) -> tuple[FloatArray, FloatArray]:
     """Returns the margins, all clearly above 0. Raises EstimateError otherwise."""
     p, q = _margins(table)
     z = normal_quantile(table.interval.alpha)
@@ -248,22 +247,22 @@ def _positive_margins(table: Crosstab, what: str) -> tuple[_Floats, _Floats]:
     return p, q
 
 
-def _unseen(table: Crosstab) -> bool:
-    """Returns whether no report names some pair of options: the test's distribution is then off by more than a few reports."""
+def _has_unseen_pair(table: Crosstab) -> bool:
+    """Returns whether no report names some pair of options: the distribution of the test is then far off."""
     return int(table.together.min()) < 1
 
 
-def _only(table: Crosstab, cell: tuple[int, ...]) -> _Floats:
+def _only(table: Crosstab, cell: tuple[int, ...]) -> FloatArray:
     chosen = np.zeros(table.shares.shape)
     chosen[cell] = 1.0
     return chosen
 
 
-def _noise(table: Crosstab, p: _Floats, q: _Floats) -> _Floats:
+def _noise(table: Crosstab, p: FloatArray, q: FloatArray) -> FloatArray:
     """Returns the covariance of the excesses over independence, scaled so that its trace is what noise adds to the sum of squares."""
     rows, cols = table.shares.shape
     change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
-    noise: _Floats = change @ table.covariance @ change.T / np.outer(p, q).ravel()
+    noise: FloatArray = change @ table.covariance @ change.T / np.outer(p, q).ravel()
     return noise
 
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.mechanism import Channel
-
-_Floats = NDArray[np.float64]
 
 DRAWS = 999
 REFERENCE = f"{DRAWS} resamples"
@@ -32,7 +31,7 @@ def feasible(n: int, channels: Sequence[Channel]) -> bool:
     return few_kinds(channels) or bits <= _MOST
 
 
-def p_value(observed: float, statistic: Callable[[Any], _Floats], draws: Iterator[Any]) -> float:
+def p_value(observed: float, statistic: Callable[[Any], FloatArray], draws: Iterator[Any]) -> float:
     """Returns the p-value of the observed statistic among the draws, some surveys at a time."""
     larger = np.concatenate([statistic(some) >= observed * (1 - 1e-9) for some in draws])
     return (1 + int(larger.sum())) / (1 + larger.size)
@@ -43,7 +42,7 @@ def generator() -> np.random.Generator:
     return np.random.default_rng(19990101)
 
 
-def groups(shares: _Floats, channel: Channel, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[list[NDArray[np.int64]]]:
+def groups(shares: FloatArray, channel: Channel, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[list[NDArray[np.int64]]]:
     """Yields how many reports of each group have each bit set, shape (surveys, k), if all groups' true answers have these shares.
 
     sizes: of the groups. Some surveys at a time, DRAWS in all.
@@ -57,7 +56,7 @@ def groups(shares: _Floats, channel: Channel, sizes: Sequence[int], rng: np.rand
         yield [rng.multinomial(n, chances, surveys) @ bits for n in sizes]
 
 
-def tables(margins: Sequence[_Floats], channels: Sequence[Channel], n: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+def tables(margins: Sequence[FloatArray], channels: Sequence[Channel], n: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
     """Yields how many of n reports have bit i of one question and j of another set, if their answers are independent.
 
     Shape (surveys, k_a, k_b); some surveys at a time, DRAWS in all.
@@ -74,7 +73,7 @@ def tables(margins: Sequence[_Floats], channels: Sequence[Channel], n: int, rng:
         yield a.T @ rng.multinomial(n, chances.ravel(), surveys).reshape(surveys, *chances.shape) @ b
 
 
-def joint_tables(joint: _Floats, channels: Sequence[Channel], n: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+def joint_tables(joint: FloatArray, channels: Sequence[Channel], n: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
     """Yields tables as `tables` does, for two questions with these joint shares, shape (k_a, k_b), and `few_kinds`."""
     (a, first), (b, second) = map(_kinds_of_each, channels)
     chances = first @ joint @ second.T
@@ -89,14 +88,14 @@ def few_kinds(channels: Sequence[Channel]) -> bool:
     return kinds <= _KINDS or (all(channel.d == 1 for channel in channels) and DRAWS * kinds <= _MOST)
 
 
-def _kinds(shares: _Floats, channel: Channel) -> tuple[NDArray[np.int64], _Floats]:
+def _kinds(shares: FloatArray, channel: Channel) -> tuple[NDArray[np.int64], FloatArray]:
     """Returns all possible reports of a question, shape (kinds, k), and their chances if the true answers have these shares."""
     bits, each = _kinds_of_each(channel)
     chances = each @ shares
     return bits, np.asarray(chances / chances.sum())
 
 
-def _kinds_of_each(channel: Channel) -> tuple[NDArray[np.int64], _Floats]:
+def _kinds_of_each(channel: Channel) -> tuple[NDArray[np.int64], FloatArray]:
     """Returns all possible reports of a question, and their chances under each true answer, shape (kinds, k)."""
     k, d, theta = channel.k, channel.d, float(channel.theta)
     bits = np.zeros((math.comb(k, d), k), dtype=np.int64)
@@ -110,7 +109,7 @@ def _portions(size: int) -> Iterator[int]:
     yield from (min(width, DRAWS - start) for start in range(0, DRAWS, width))
 
 
-def _bits(shares: _Floats, channel: Channel, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.int64]:
+def _bits(shares: FloatArray, channel: Channel, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.int64]:
     """Draws reports: for each the d categories with the least marks, the true one first or last, the others in any order.
 
     shape: (surveys, n).

@@ -15,9 +15,9 @@ from deniable.estimate.tables.waves import Change, Waves, mirror_images, sides_o
 
 @dataclass(frozen=True)
 class ChangeDifference:
-    """The change of one option, or of a mean if `option` is empty, in both groups, and the second's less the first's.
+    """Change of one option, or of a mean if `option` is empty, in both groups, and the second's less the first's.
 
-    difference: None if a wave of a group has no figure.
+    `difference` is None if a wave of a group has no figure.
     """
 
     first: Change
@@ -27,7 +27,12 @@ class ChangeDifference:
 
 @dataclass(frozen=True)
 class ChangeDifferences(Tabular):
-    """Differences of changes. names: of the two groups. rows: of the questions that both pairs of waves share."""
+    """Differences of changes.
+
+    Attributes:
+        names: The names of the two groups.
+        rows: The questions that both pairs of waves share.
+    """
 
     names: tuple[str, str]
     confidence: float
@@ -60,7 +65,10 @@ class ChangeDifferences(Tabular):
 def compare_changes(first: Waves, second: Waves, names: tuple[str, str] = ("the first group", "the second group")) -> ChangeDifferences:
     """Estimates the changes in `second` less the changes in `first`: two waves of two groups, four samples of different people.
 
-    The limits come from the limits of all four estimates (see `limits.mover`). Raises EstimateError if no question is shared.
+    The limits come from the limits of all four estimates (see `limits.mover`).
+
+    Raises:
+        EstimateError: No question is shared.
     """
     others = {(change.question, change.option): change for change in second.changes}
     rows = []
@@ -86,6 +94,6 @@ def _cells(row: ChangeDifference, tests: tuple[float | None, ...]) -> tuple[str,
     if result is None:
         return (*head, "", "", "", "")
     value, low, high = (signed(each, unit) for each in (result.estimate, result.low, result.high))
-    chances = dict(zip(ADJUSTED, tests, strict=True))
-    message = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
-    return (*head, value, f"{low} – {high}", *message)
+    adjusted = dict(zip(ADJUSTED, tests, strict=True))
+    p_values = (p_value(adjusted[name], 3) for name in ("p_value", "p_holm"))
+    return (*head, value, f"{low} – {high}", *p_values)

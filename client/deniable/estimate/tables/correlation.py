@@ -1,11 +1,11 @@
-"""Pearson's correlation of scores, freed of the noise.
+"""Pearson's correlation of scores, without the noise of the coins.
 
     r = (E[xy] - E[x] E[y]) / sqrt((E[x^2] - E[x]^2) (E[y^2] - E[y]^2))
 
-Every moment is a mean of pseudo-answers, which is unbiased for the true answers': E[x^2] is the sum of squared scores times shares. The
-variances of the reports themselves would include the coins' variance too, and make r too small. Error: delta method. It takes a question
+Every moment is a mean of pseudo-answers, which is unbiased for the true answers: E[x^2] is the sum of squared scores times shares. The
+variances of the reports would include the coins' variance, and make r too small. The error is by the delta method. It takes a question
 with scores and another one, or a public number. A number that is rounded at random has no correlation: E[x^2] would be of the levels,
-larger by the variance of rounding, which depends on where between two levels the numbers are, and reports do not have this.
+larger by the variance of rounding, which depends on the numbers' places between two levels, and reports do not have these.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
@@ -27,8 +28,7 @@ from deniable.estimate.tables.association import two_dimensional
 from deniable.estimate.tables.crosstab import Crosstab
 from deniable.survey import Survey
 
-_Floats = NDArray[np.float64]
-Scores = Sequence[float | None] | _Floats
+Scores = Sequence[float | None] | FloatArray
 
 
 def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
@@ -67,14 +67,22 @@ def correlation_with(
     bits: NDArray[np.bool_],
     question: str,
     scores: Scores,
-    numbers: Sequence[float] | _Floats,
+    numbers: Sequence[float] | FloatArray,
     *,
     confidence: float = 0.95,
 ) -> Estimate:
     """Estimates the correlation of a question's scores and a public number of every respondent, in a population.
 
-    bits: unpacked reports, shape (n, record_bits), as `unpack` returns them. numbers: shape (n,), in the order of the reports. Raises
-    EstimateError, as `correlation` does.
+    Args:
+        survey: The survey as published.
+        bits: Unpacked reports, shape (n, record_bits), as `unpack` returns them.
+        question: The id of the question.
+        scores: A score for each option; None (or nan) leaves an option out.
+        numbers: Shape (n,), in the order of the reports.
+        confidence: The confidence of the limits.
+
+    Raises:
+        EstimateError: As `correlation`.
     """
     applicability.require_of("correlation", survey, (question,))
     (item,), (reported,) = counts.bits_of(survey, bits, [question])
@@ -91,13 +99,13 @@ def correlation_with(
     each = np.column_stack([r, v, r * z, w, r * z * z, v * z])
     covariance = np.cov(each, rowvar=False) / len(each)
 
-    def variance(gradient: _Floats) -> float:
+    def variance(gradient: FloatArray) -> float:
         return float(gradient @ covariance @ gradient)
 
     return _pearson(f"correlation of {question} and a public number", len(each), each.mean(axis=0), variance, Interval(confidence))
 
 
-def _scores(values: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
+def _scores(values: Scores, options: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     """Returns scores about their middle, 0 for options without one, and 1 for each option with a score."""
     try:
         scores = np.array([math.nan if score is None else float(score) for score in values])
@@ -109,7 +117,7 @@ def _scores(values: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
     return np.where(present, scores - (np.nanmin(scores) + np.nanmax(scores)) / 2, 0.0), present.astype(np.float64)
 
 
-def _pearson(what: str, n: int, sums: _Floats, variance: Callable[[_Floats], float], interval: Interval) -> Estimate:
+def _pearson(what: str, n: int, sums: FloatArray, variance: Callable[[FloatArray], float], interval: Interval) -> Estimate:
     """Returns the correlation from the sums of 1, x, y, x^2, y^2 and xy over people with both, shape (6,).
 
     `variance` gives the variance of a sum of multiples of these six. Only the variances of single figures are asked for, each of them not
@@ -132,7 +140,7 @@ def _pearson(what: str, n: int, sums: _Floats, variance: Callable[[_Floats], flo
     return normal.limited(what, n, value, max(variance(_gradient(by, sums)), 1e-24), interval, (-1.0, 1.0))
 
 
-def _gradient(by: Sequence[float], sums: _Floats) -> _Floats:
+def _gradient(by: Sequence[float], sums: FloatArray) -> FloatArray:
     """Returns the gradient in the six sums, shape (6,), of a function of the five means, which are sums over the first one."""
-    gradient: _Floats = np.array([-float(np.dot(by, sums[1:] / sums[0])), *by]) / sums[0]
+    gradient: FloatArray = np.array([-float(np.dot(by, sums[1:] / sums[0])), *by]) / sums[0]
     return gradient

@@ -1,6 +1,6 @@
 """Contingency table (cross table): the joint shares of two or more questions, each perturbed by itself.
 
-The products of pseudo-answers are unbiased for a cell's share. docs/reference/joint.md has the formulas and what they measured.
+The products of pseudo-answers are unbiased for a cell's share. docs/reference/joint.md has the formulas and measurements.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError, UnknownNameError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import effective_sample_size, equivalent, normal
 from deniable.estimate.limits.interval import Interval
@@ -29,8 +30,6 @@ from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
-
-_Floats = NDArray[np.float64]
 
 MAX_CELLS = 1 << 20
 MAX_COVARIANCE = 1 << 12  # cells; their covariance is that squared
@@ -59,10 +58,10 @@ class Crosstab(Tabular):
     options: tuple[tuple[str, ...], ...]
     channels: tuple[Channel, ...]
     n: int
-    shares: _Floats
-    std_error: _Floats
-    low: _Floats
-    high: _Floats
+    shares: FloatArray
+    std_error: FloatArray
+    low: FloatArray
+    high: FloatArray
     interval: Interval
     on_grid: tuple[str, ...]
     together: NDArray[np.int64]
@@ -80,30 +79,30 @@ class Crosstab(Tabular):
         return self.interval.target
 
     @cached_property
-    def covariance(self) -> _Floats:
+    def covariance(self) -> FloatArray:
         """The covariance of the cells' estimates, shape (cells, cells), in row-major order. Raises EstimateError for too many cells."""
         return self._covariance(self.interval.sampling(self.n))
 
     @cached_property
-    def _coins(self) -> _Floats:
+    def _coins(self) -> FloatArray:
         return self._covariance(0.0) if self.interval.sampling(self.n) else self.covariance
 
-    def _covariance(self, sampling: float) -> _Floats:
+    def _covariance(self, sampling: float) -> FloatArray:
         if self.shares.size > MAX_COVARIANCE:
             raise EstimateError(f"a covariance needs a table of at most {MAX_COVARIANCE:,} cells, got {self.shares.size:,}")
         return pseudo_answers.covariance(self.shares, self.channels, sampling) / self.n
 
-    def covariance_of(self, *weights: _Floats) -> _Floats:
+    def covariance_of(self, *weights: FloatArray) -> FloatArray:
         """Returns the covariance of sums of weights times shares, shape (m, m) for m arrays of weights; not below the coins alone."""
         rows = np.array([w.ravel() for w in weights])
         return pseudo_answers.at_least(rows @ self._coins @ rows.T, rows @ self.covariance @ rows.T)
 
-    def variance_of(self, weights: _Floats) -> float:
+    def variance_of(self, weights: FloatArray) -> float:
         """Returns the variance of the sum of weights times shares, never below what the coins alone give."""
         w = weights.ravel()
         return max(float(w @ matrix @ w) for matrix in (self.covariance, self._coins))
 
-    def cells(self, chosen: Mapping[str, str | Sequence[str]]) -> _Floats:
+    def cells(self, chosen: Mapping[str, str | Sequence[str]]) -> FloatArray:
         """Returns 1 in the cells where each named question has (one of) the chosen options, 0 elsewhere. Raises EstimateError."""
         inside = np.ones(self.shares.shape)
         for name, target in chosen.items():
@@ -135,8 +134,8 @@ class Crosstab(Tabular):
             raise EstimateError("name options of at least one of the table's questions")
         return self.share_of(self.cells(chosen), in_words(chosen))
 
-    def share_of(self, inside: _Floats, what: str) -> normal.Estimate:
-        """Returns the share of the cells where `inside` is 1, not 0 (see `cells`)."""
+    def share_of(self, inside: FloatArray, what: str) -> normal.Estimate:
+        """Returns the share of the cells with `inside` 1, not 0 (see `cells`)."""
         value, variance = float((inside * self.shares).sum()), self.variance_of(inside)
         result = normal.limited(what, self.n, value, variance, self.interval, (0.0, 1.0))
         low, high = result.low, result.high
@@ -150,12 +149,12 @@ class Crosstab(Tabular):
         """Returns how many reports a share of this variance is worth; moments: as in `limits.equivalent`."""
         return self.n
 
-    def few_name(self, inside: _Floats) -> bool:
-        """Returns whether so few reports name these cells, or all but so few, that a normal error does not fit their share."""
+    def few_name(self, inside: FloatArray) -> bool:
+        """Returns whether so few reports name these cells, or do not, that a normal error does not fit their share."""
         count = min(int(inside.ravel() @ self.together.ravel()), self.n)
         return min(count, self.n - count) < ENOUGH
 
-    def _second_moments(self, inside: _Floats) -> tuple[float, float]:
+    def _second_moments(self, inside: FloatArray) -> tuple[float, float]:
         """Returns E[u^2] of a report's pseudo-answer u for these cells, of people in them and of all others; shares of 0 count alike."""
         likely, result = pseudo_answers.possible(self.shares), []
         for part in (inside, 1 - inside):
@@ -164,7 +163,7 @@ class Crosstab(Tabular):
             result.append(float(inside.ravel() @ moments @ inside.ravel()))
         return result[0], result[1]
 
-    def too_few(self, *parts: _Floats) -> str:
+    def too_few(self, *parts: FloatArray) -> str:
         """Returns the warning about the first of these parts that hardly any report names, for figures with a normal error."""
         return next(filter(None, (few.bits(min(int(part.ravel() @ self.together.ravel()), self.n), self.n) for part in parts)), "")
 
@@ -206,25 +205,27 @@ class Crosstab(Tabular):
 class LinearTable(Crosstab):
     """A cross table of linear estimates: of a sample, or without the noise of impossible pairs.
 
-    linear: the cells' shares in one line, with their covariance. impossible: which cells cannot be, same shape as shares.
+    Attributes:
+        linear: The cells' shares in one line, with their covariance.
+        impossible: Whether each cell is impossible, same shape as shares.
     """
 
     linear: Linear
     impossible: NDArray[np.bool_]
 
-    def _covariance(self, sampling: float) -> _Floats:
+    def _covariance(self, sampling: float) -> FloatArray:
         return self.linear.covariance if sampling else self.linear.coins
 
     def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
-        """Returns the effective sample size: how many people drawn alone would give the same error."""
+        """Returns the effective sample size: the number of people drawn alone with the same error."""
         return int(effective_sample_size.size(value, variance, self.linear.effective, moments, self.interval))
 
-    def share_of(self, inside: _Floats, what: str) -> normal.Estimate:
+    def share_of(self, inside: FloatArray, what: str) -> normal.Estimate:
         """Returns a share as any table does. Raises EstimateError for impossible cells, and for all others together."""
         self.require_possible(inside, what)
         return super().share_of(inside, what)
 
-    def require_possible(self, inside: _Floats, what: str) -> None:
+    def require_possible(self, inside: FloatArray, what: str) -> None:
         """Requires cells that some respondents may be in and others not.
 
         Raises:
@@ -233,7 +234,7 @@ class LinearTable(Crosstab):
         if (self.impossible.any() and not ((1 - inside) * ~self.impossible).any()) or not (inside * ~self.impossible).any():
             raise EstimateError(f"{what}: cannot be estimated, since one question is only shown after some answers to the other")
 
-    def few_name(self, inside: _Floats) -> bool:
+    def few_name(self, inside: FloatArray) -> bool:
         """Returns whether few reports name these cells, or all but few; or clusters, which are always few, determine the error."""
         return math.isfinite(self.interval.df) or super().few_name(inside)
 
@@ -248,11 +249,11 @@ class LinearTable(Crosstab):
             [self._axis(name)], (self.n, together, np.zeros(len(together), dtype=bool)), self.linear.sums(summed), self.interval
         )
 
-    def covariance_of(self, *weights: _Floats) -> _Floats:
+    def covariance_of(self, *weights: FloatArray) -> FloatArray:
         """Returns the covariance as any table does; next to nothing for a known sum of cells."""
         return self.linear.covariance_of(np.array([w.ravel() for w in weights]))
 
-    def variance_of(self, weights: _Floats) -> float:
+    def variance_of(self, weights: FloatArray) -> float:
         """Returns the variance as any table does; next to nothing for a known sum of cells."""
         return max(super().variance_of(weights), NO_VARIANCE)
 
@@ -293,8 +294,17 @@ def joint(
 ) -> Crosstab:
     """Estimates the joint shares of two or more questions from whole reports, since a tally has pairs only.
 
-    bits: unpacked reports, shape (n, record_bits), as `unpack` returns them. questions: ids. The error grows by a factor of about
-    1 / (theta - phi) with each further question. Raises EstimateError, as `crosstab` does.
+    The error grows by a factor of about 1 / (theta - phi) with each further question.
+
+    Args:
+        survey: The survey as published.
+        bits: Unpacked reports, shape (n, record_bits), as `unpack` returns them.
+        questions: The ids of the questions.
+        confidence: The confidence of each cell's limits.
+        target: "population" or "respondents".
+
+    Raises:
+        EstimateError: As `crosstab`.
     """
     interval = Interval(confidence, target=target)
     if len(set(questions)) != len(questions) or len(questions) < 2:
@@ -351,7 +361,7 @@ def _table(axes: Sequence[Axis], n: int, together: NDArray[np.int64], interval: 
     return Crosstab(names, options, tuple(channels), n, shares, std_error, low, high, interval, on_grid, together, optional=optional)
 
 
-def _wider(n: int, interval: Interval, low: _Floats, high: _Floats) -> tuple[_Floats, _Floats]:
+def _wider(n: int, interval: Interval, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Returns limits for the respondents themselves, half a report wider on either side (a continuity correction).
 
     At a large epsilon hardly a coin lies, and the count of lies is a whole number.
@@ -377,9 +387,9 @@ def linear_table(
     for part in (error, low, high):
         part[zeros] = 0.0
     names, on_grid = tuple(axis.name for axis in axes), tuple(axis.name for axis in axes if axis.on_grid)
-    selected = tuple(axis.options for axis in axes)
+    options = tuple(axis.options for axis in axes)
     figures, optional = (n, cells, error, low, high, interval, on_grid, together), tuple(axis.name for axis in axes if axis.optional)
-    return LinearTable(names, selected, channels, *figures, linear, zeros, optional=optional)
+    return LinearTable(names, options, channels, *figures, linear, zeros, optional=optional)
 
 
 def _without_impossible(

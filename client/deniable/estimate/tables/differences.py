@@ -38,37 +38,50 @@ class Estimated(Protocol):
     """A `Share`, an `Estimate`, or a `Row` with reports."""
 
     @property
-    def n(self) -> int: ...
+    def n(self) -> int:
+        """The number of reports."""
+
     @property
-    def estimate(self) -> float | None: ...
+    def estimate(self) -> float | None:
+        """The estimate, or None."""
+
     @property
-    def std_error(self) -> float | None: ...
+    def std_error(self) -> float | None:
+        """Its standard error, or None."""
+
     @property
-    def low(self) -> float | None: ...
+    def low(self) -> float | None:
+        """The lower limit, or None."""
+
     @property
-    def high(self) -> float | None: ...
+    def high(self) -> float | None:
+        """The upper limit, or None."""
+
     @property
-    def confidence(self) -> float: ...
+    def confidence(self) -> float:
+        """The confidence of the limits."""
+
     @property
-    def target(self) -> str: ...
+    def target(self) -> str:
+        """The people that the limits are about: the population or the respondents."""
 
 
 @dataclass(frozen=True)
 class Difference(Estimate):
     """An estimate whose limits come from the limits of its two sides (see `limits.mover`).
 
-    middle: the center of the limits: the estimate, unless a side's estimate was outside its own limits. level: the confidence of the
-        limits by
-    themselves, if they hold together with others at `confidence`.
+    Attributes:
+        middle: The center of the limits: the estimate, unless a side's estimate was outside its own limits.
+        level: The confidence of the limits by themselves, if they hold together with others at `confidence`.
     """
 
     middle: float = 0.0
     level: float | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def test(self, value: float = 0.0) -> HypothesisTest:
-        """Tests whether the truth is `value`, from both sides, by its distance in standard errors, as the limits show them on that side.
+        """Tests whether the truth is `value`, from both sides, by its distance in standard errors on that side of the limits.
 
-        So the p-value is below 1 - confidence exactly if `value` is outside the limits; of limits that hold together with others, below
+        So the p-value is below 1 - confidence exactly if `value` is outside the limits; if the limits hold together with others, below
         1 - level.
         """
         reach = self.middle - self.low if value < self.middle else self.high - self.middle
@@ -81,7 +94,10 @@ class Difference(Estimate):
 class Comparison(Tabular):
     """Two groups' shares of every option of a question.
 
-    options, differences: the second group less the first, option by option. test: whether the groups have the same shares.
+    Attributes:
+        options: The options.
+        differences: The second group less the first, option by option.
+        test: The test of whether the groups have the same shares.
     """
 
     question: str
@@ -150,7 +166,8 @@ def difference_in_differences(
 ) -> Difference:
     """Returns the change in the second group less the change in the first; each (before, after), all four of different people.
 
-    Raises EstimateError, as `difference` does.
+    Raises:
+        EstimateError: As `difference`.
     """
     return contrast([second[1], second[0], first[1], first[0]], [1.0, -1.0, -1.0, 1.0], what=what)
 
@@ -210,8 +227,8 @@ def _side(one: Estimated) -> mover.Side:
 
 def _reach(one: Estimated) -> float:
     """Returns how far the error reaches, which tells clipped limits: nearer ones are clipped, for single shares at 0 and 1 only."""
-    message = Interval(_level(one), df=getattr(one, "df", math.inf), wider=getattr(one, "wider", 1.0))
-    return message.quantile * (one.std_error or 0.0)
+    interval = Interval(_level(one), df=getattr(one, "df", math.inf), wider=getattr(one, "wider", 1.0))
+    return interval.quantile * (one.std_error or 0.0)
 
 
 def _level(one: Estimated) -> float:
@@ -230,8 +247,11 @@ def compare(
 ) -> Comparison:
     """Estimates the shares of a question among the second tally's people less the shares among the first's, who must be other people.
 
-    For k = 2 the difference is tested; for more a score test has k - 1 degrees of freedom, with a p-value by a parametric
-    bootstrap if expected counts are small (see `bootstrap`). Raises EstimateError.
+    For k = 2 the difference is tested; for more a score test has k - 1 degrees of freedom, with a p-value by a parametric bootstrap if
+    expected counts are small (see `bootstrap`).
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     interval = Interval(confidence, target=target)
     groups = [GroupCounts.of(survey, tally, question, interval) for tally in (first, second)]

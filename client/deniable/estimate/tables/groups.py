@@ -28,9 +28,9 @@ from deniable.wire.tally import Tally
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """The difference of a group from the group `reference`, in the share of an option or, if `option` is empty, in the mean.
+    """Difference of a group from the group `reference`, in the share of an option or, if `option` is empty, in the mean.
 
-    difference: None if one of the two has no estimate.
+    `difference` is None if one of the two has no estimate.
     """
 
     group: str
@@ -39,19 +39,23 @@ class GroupDifference:
     difference: Difference | None
 
     @property
-    def shown(self) -> bool:
+    def excludes_zero(self) -> bool:
         """Whether the interval of the difference excludes 0."""
         return self.difference is not None and not self.difference.low <= 0 <= self.difference.high
 
 
 @dataclass(frozen=True)
 class GroupDifferences(Tabular):
-    """A question among several groups, each less the reference; or, where `reference` is empty, each less every one before it.
+    """Comparison of several groups in a question: each less the reference, or less every one before it if `reference` is empty.
 
     The limits of all differences of the question hold together with probability `confidence` (Bonferroni's correction: each alone has an
-    error probability `comparisons` times smaller). rows: pair by pair, each with its mean first where it has one, then the options that
-    are counted: of two options one, of a multiple choice who chose each. test: whether all groups have the same shares; None of what has
-    no shares of its own, a multiple choice and a number without levels, and where fewer than two groups have reports.
+    error probability `comparisons` times smaller).
+
+    Attributes:
+        rows: The differences pair by pair: the mean first, if there is one, then the options; one of two options, and each item of a
+            multiple choice.
+        test: The test of whether all groups have the same shares; None for a multiple choice, for a number without levels, and for fewer
+            than two groups with reports.
     """
 
     question: str
@@ -86,8 +90,8 @@ class GroupDifferences(Tabular):
     def records(self) -> tuple[Table, ...]:
         """Returns one row for each difference; option is empty for a mean. Shares are of 1, means in their unit.
 
-        p_value: of each by itself; p_bonferroni goes with the limits; p_holm, p_bh: see `limits.multiple_testing`; of all the differences
-            here.
+        p_value is of each difference alone, p_bonferroni agrees with the limits, and p_holm and p_bh adjust for all differences here (see
+        `limits.multiple_testing`).
         """
         header = ("question", "reference", "group", "option", "estimate", "std_error", "low", "high", *ADJUSTED, "warning")
         rows = tuple(self._record(row, tests) for row, tests in zip(self.rows, self._tests(), strict=True))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
@@ -19,12 +20,16 @@ from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
 
-_Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class GroupCounts:
-    """One group's reports to a question, and how many have each bit set, shape (k,). sampling: as in `Interval.sampling`."""
+    """One group's reports to a question.
+
+    Attributes:
+        n: Reports.
+        ones: Reports with each bit set, shape (k,).
+        interval: The requested interval.
+    """
 
     n: int
     ones: NDArray[np.int64]
@@ -43,7 +48,10 @@ def homogeneity(
 ) -> HypothesisTest:
     """Tests whether G groups of other people each have the same shares of a question; (G - 1)(k - 1) degrees of freedom.
 
-    tallies: by the group's name; groups without reports are left out. Raises EstimateError, also where fewer than two groups have any.
+    tallies: by the group's name; groups without reports are left out.
+
+    Raises:
+        EstimateError: An argument breaks its rule, or fewer than two groups have reports.
     """
     interval = Interval(confidence, target=target)
     item, _ = counts.find(survey, question)
@@ -65,7 +73,6 @@ def same_shares(what: str, channel: Channel, groups: Sequence[GroupCounts]) -> H
     and those shares are possible ones, this is Pearson's test of the table of reports. Its p-value is by a parametric bootstrap if
     expected counts are small (see `bootstrap`).
     """
-
     observed = [group.ones for group in groups]
     result = normal.chi_squared(what, float(_distance(observed, groups, channel)), (len(groups) - 1) * (channel.k - 1))
     total, n = np.sum(observed, axis=0), sum(group.n for group in groups)
@@ -79,7 +86,7 @@ def same_shares(what: str, channel: Channel, groups: Sequence[GroupCounts]) -> H
     return replace(result, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
-def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[GroupCounts], channel: Channel) -> _Floats:
+def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[GroupCounts], channel: Channel) -> FloatArray:
     """Returns the statistics of counts of each group, shape (.., k) each."""
     rates = np.sum(ones, axis=0) / sum(group.n for group in groups)
     together = pseudo_answers.each_possible(pseudo_answers.invert(rates, [channel]))
@@ -91,7 +98,7 @@ def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[GroupCounts], 
     return np.asarray(sum((gap.swapaxes(-1, -2) @ own @ gap)[..., 0, 0] for gap, own in zip(gaps, precisions, strict=True)))
 
 
-def _precision(shares: _Floats, channel: Channel, group: GroupCounts) -> _Floats:
+def _precision(shares: FloatArray, channel: Channel, group: GroupCounts) -> FloatArray:
     """Returns the inverse covariance of a group's estimated shares but the last, if its true answers have these."""
     spread = pseudo_answers.covariances(shares, channel, group.interval.sampling(group.n))[..., :-1, :-1]
     return group.n * np.asarray(np.linalg.inv(spread), dtype=np.float64)

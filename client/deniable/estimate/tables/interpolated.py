@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.roots import root
 from deniable.survey.question import Question
 
-_Floats = NDArray[np.float64]
-Sums = Callable[[_Floats], tuple[float, float]]
+Sums = Callable[[FloatArray], tuple[float, float]]
 """Of a weighted sum of shares, for weights of shape (k,): its estimate, and how far limits are from it."""
 
 
@@ -21,7 +21,7 @@ def edges_of(question: Question, order: Sequence[int]) -> list[tuple[float, floa
     return [edges[index] for index in order] if edges else None
 
 
-def point(fitted: _Floats, edges: Sequence[tuple[float, float]], q: float) -> float:
+def point(fitted: FloatArray, edges: Sequence[tuple[float, float]], q: float) -> float:
     """Returns the number below which a share q of the possible shares `fitted`, in order, lies."""
     target, below = q * float(fitted.sum()), 0.0
     for share, (start, end) in zip(fitted.tolist(), edges, strict=True):

@@ -13,6 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
@@ -30,19 +31,20 @@ from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
 
-_Floats = NDArray[np.float64]
-
 _LARGEST = 1e100  # of a score: squares of it are numbers still
 _EVEN = "as if people were spread evenly in each bin"
 
 
 @dataclass(frozen=True)
 class Quantile(Tabular):
-    """A quantile of an ordered question: the first option at or below which a share q of the people are. It prints as a sentence.
+    """Quantile of an ordered question: the first option at or below which a share q of the people are. It prints as a sentence.
 
-    option: by the adjusted shares. low, high: the confidence limits, options too. confidence: of both limits together, or more.
-    value, value_low, value_high: of a number with named bins, as a number: as if the people in a bin were spread evenly over it, which is
-    an assumption; the options hold without it. None of others, and where all but few reports name one bin: limits would be too near.
+    Attributes:
+        option: The option, by the adjusted shares.
+        low, high: The confidence limits, options too.
+        confidence: The least confidence of both limits together.
+        value, value_low, value_high: The same as numbers, for a number with named bins, under the assumption that the people in a bin are
+            spread evenly over it; None for other questions, and if all but few reports name one bin, since limits would be too near.
     """
 
     question: str
@@ -89,17 +91,20 @@ def mean(
     survey: Survey,
     tally: Tally,
     question: str,
-    scores: Sequence[float | None] | NDArray[np.float64],
+    scores: Sequence[float | None] | FloatArray,
     *,
     confidence: float = 0.95,
     target: str = "population",
 ) -> Estimate:
     """Estimates the mean of a question's scores, one number for each category in order.
 
-    None (or nan) in place of a score leaves a category out ("no answer"): the mean is then among the others, a ratio with Fieller's
-    limits, which may be the whole range if their share is not clearly above 0. Limits lie between the least and the largest score.
-    The scores of a number's levels are evenly spaced: answers between them were rounded at random, which keeps no other mean right.
-    Raises EstimateError.
+    None (or nan) as a score leaves a category out ("no answer"): the mean is then among the others, a ratio with Fieller's limits, which
+    may be the whole range if their share is not clearly above 0. Limits lie between the least and the largest score. The scores of a
+    number's
+    levels must be evenly spaced: answers between them were rounded at random, which keeps no other mean right.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     interval = Interval(confidence, target=target)
     item, n, ones = counts.counts(survey, tally, question)
@@ -122,7 +127,7 @@ def mean(
     return replace(result, warning=result.warning or warning, origin=origin)
 
 
-def about_middle(values: _Floats, counted: NDArray[np.bool_]) -> tuple[float, _Floats]:
+def about_middle(values: FloatArray, counted: NDArray[np.bool_]) -> tuple[float, FloatArray]:
     """Returns the middle of the counted scores, and the two weights of the ratio that is their mean less the middle.
 
     Scores far from 0 would lose their digits in the ratio's squares.
@@ -132,7 +137,7 @@ def about_middle(values: _Floats, counted: NDArray[np.bool_]) -> tuple[float, _F
 
 
 def ratio_about(
-    middle: float, what: str, n: int, parts: tuple[float, float], covariance: _Floats, interval: Interval, bounds: tuple[float, float]
+    middle: float, what: str, n: int, parts: tuple[float, float], covariance: FloatArray, interval: Interval, bounds: tuple[float, float]
 ) -> Estimate:
     """Returns `normal.ratio` of scores less the middle by `about_middle`, with the middle added again; bounds: of the whole."""
     result = normal.ratio(what, n, parts, covariance, interval, (bounds[0] - middle, bounds[1] - middle))
@@ -146,7 +151,9 @@ def _wider(figures: Estimate, interval: Interval, bounds: tuple[float, float]) -
     return max(figures.low - half, bounds[0]), min(figures.high + half, bounds[1])
 
 
-def _covariance(weights: _Floats, shares: _Floats, ones: NDArray[np.int64], n: int, channel: Channel, interval: Interval) -> _Floats:
+def _covariance(
+    weights: FloatArray, shares: FloatArray, ones: NDArray[np.int64], n: int, channel: Channel, interval: Interval
+) -> FloatArray:
     """Returns the covariance of one report's sums of weights times pseudo-answers."""
     if isinstance(channel, Window) and interval.sampling(n) == 1:
         return pseudo_answers.reported_covariance(weights, channel, ones, n)
@@ -163,10 +170,21 @@ def quantile(
     confidence: float = 0.95,
     target: str = "population",
 ) -> Quantile:
-    """Estimates the q-quantile of a question with ordered options, by default the median. 0 < q < 1.
+    """Estimates the q-quantile of a question with ordered options, by default the median.
 
-    leave_out: options without a place in the order ("no answer"). Limits: R. Woodruff, J. Am. Stat. Assoc. 47 (1952), by inverting the
-    one-sided limits of each cumulative share at (1 - confidence) / 2. Raises EstimateError, also for a number on a grid.
+    Limits invert the one-sided limits of each cumulative share at (1 - confidence) / 2 (R. Woodruff, J. Am. Stat. Assoc. 47 (1952)).
+
+    Args:
+        survey: The survey as published.
+        tally: The counted reports.
+        question: The id of the question.
+        q: Above 0 and below 1.
+        leave_out: Options without a place in the order ("no answer").
+        confidence: The confidence of both limits together.
+        target: "population" or "respondents".
+
+    Raises:
+        EstimateError: An argument breaks its rule, or the question is a number on a grid.
     """
     interval = Interval(confidence, target=target)
     item, n, ones = counts.counts(survey, tally, question)
@@ -175,7 +193,7 @@ def quantile(
     fitted = adjusted(ones, n, float(item.channel.phi), float(item.channel.theta))
     shares = pseudo_answers.invert(ones / n, [item.channel])
 
-    def variances(weights: _Floats) -> list[float]:
+    def variances(weights: FloatArray) -> list[float]:
         return [pseudo_answers.variance_of(row, shares, [item.channel], sampling) / n for row in weights]
 
     exact = _exact_limits(item, n, ones, (q, order), interval)
@@ -206,16 +224,15 @@ def order_for(survey: Survey, question: str, q: float, leave_out: Sequence[str])
 def quantile_of(
     item: Question,
     n: int,
-    figures: tuple[_Floats, _Floats, Callable[[_Floats], Sequence[float] | _Floats]],
+    figures: tuple[FloatArray, FloatArray, Callable[[FloatArray], Sequence[float] | FloatArray]],
     which: tuple[float, NDArray[np.intp]],
     interval: Interval,
     exact: tuple[int, int] | None = None,
 ) -> Quantile:
     """Returns a quantile from shares.
 
-    figures: adjusted shares, shares, and a function to the variances of weighted sums of these, for weights of shape (m, k). which: q,
-        and the
-    order. exact: indices in the order that the limits enclose at least (`_exact_limits`).
+    figures: adjusted shares, shares, and a function to the variances of weighted sums of these, for weights of shape (m, k). which: q, and
+    the order. exact: indices in the order that the limits enclose at least (`_exact_limits`).
     """
     (fitted, shares, variances), (q, order) = figures, which
     reached = np.cumsum(fitted[order]) >= q * fitted[order].sum() * (1 - 1e-12)
@@ -228,7 +245,7 @@ def quantile_of(
     if edges is None:
         return by_option
 
-    def sums(weights: _Floats) -> tuple[float, float]:
+    def sums(weights: FloatArray) -> tuple[float, float]:
         return float(weights @ shares), interval.quantile * math.sqrt(max(0.0, float(variances(weights[None, :])[0])))
 
     value_low, value_high = interpolated.limits(sums, order, item.k, edges, q)
@@ -238,7 +255,11 @@ def quantile_of(
 
 
 def _limits(
-    shares: _Floats, variances: Callable[[_Floats], Sequence[float] | _Floats], order: NDArray[np.intp], q: float, interval: Interval
+    shares: FloatArray,
+    variances: Callable[[FloatArray], Sequence[float] | FloatArray],
+    order: NDArray[np.intp],
+    q: float,
+    interval: Interval,
 ) -> tuple[int, int]:
     """Returns the indices of the limits in the order, by tests of (share up to here) - q (share of all in the order) against 0.
 
@@ -279,7 +300,7 @@ def _exact_limits(
     return low, int(may_miss[-1]) + 1 if may_miss.size else 0
 
 
-def checked_scores(scores: Sequence[float | None] | NDArray[np.float64], question: Question) -> tuple[_Floats, NDArray[np.bool_]]:
+def checked_scores(scores: Sequence[float | None] | FloatArray, question: Question) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Returns the scores with 0 for categories that are left out, and whether each counts. Raises EstimateError."""
     k, name = question.k, question.id
     try:

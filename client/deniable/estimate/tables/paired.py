@@ -21,7 +21,10 @@ from deniable.estimate.tables.crosstab import Crosstab
 def between(table: Crosstab, one: str, other: str) -> Estimate:
     """Returns the share of option `one` of a table's first question less the share of option `other` of its second one.
 
-    Shares of all people of the table, those without an answer included, as in the results. Raises EstimateError for an unknown option.
+    Both are shares of all people of the table, with or without an answer, as in the results.
+
+    Raises:
+        EstimateError: An option is unknown.
     """
     a, b = table.questions
     first, second = table.cells({a: one}), table.cells({b: other})

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.moments.applicability import on_grid
 from deniable.estimate.moments.pseudo_answers import possible
@@ -22,9 +22,7 @@ def about(interval: Interval, everybody: int, questions: Iterable[Question]) -> 
     return replace(interval, everybody=everybody, rounding=float(any(on_grid(question) for question in questions)))
 
 
-def about_mean(
-    interval: Interval, everybody: int, question: Question, scores: NDArray[np.float64], shares: NDArray[np.float64]
-) -> Interval:
+def about_mean(interval: Interval, everybody: int, question: Question, scores: FloatArray, shares: FloatArray) -> Interval:
     """Returns the interval of a mean. scores: one a category, nan for categories left out. shares: as estimated.
 
     Between two levels a step apart a number t of the way up is rounded with the variance t (1 - t) step^2, at most a quarter of step^2.

@@ -74,11 +74,17 @@ class Row:
 
 @dataclass(frozen=True)
 class MeanRow:
-    """The mean of one question's scores, among those who answered it; in the unit of the scores.
+    """Mean of one question's scores among people who answered it, in the unit of the scores.
 
-    n: reports. mean, std_error, low, high: as in `mean`; None where there are no reports, too few answers to tell, or no mean for the
-    target. epsilon: the question's exact privacy loss. scale_low, scale_high: the least and the largest score that can be answered.
-    warning: plain words, or empty. origin: as in `Row`.
+    Attributes:
+        question: The id of the question.
+        n: Reports.
+        mean, std_error, low, high: As in `mean`; None without reports, with too few answers, and without a mean for the target.
+        scale_low, scale_high: The least and the largest score that can be answered.
+        epsilon: The question's exact privacy loss.
+        confidence, target: Of low and high.
+        warning: Plain words, or empty.
+        origin: As in `Row`.
     """
 
     question: str
@@ -126,18 +132,23 @@ _AnyRow = TypeVar("_AnyRow", Row, MeanRow)
 
 @dataclass(frozen=True)
 class Results(Tabular):
-    """The estimates of one survey. It prints as a table; iterating gives its rows, and `results["smokes"]` the rows of one question.
+    """Estimates of one survey. It prints as a table; iterating gives its rows, and `results["smokes"]` the rows of one question.
 
-    survey, title, digest: which survey, as published. n: reports. epsilon: what one submission gives away at most,
-    exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
-    the intervals of all options of a question together (of a multiple choice: of all its items) instead of for each alone; a mean's
-    interval is always alone. means: of the questions that have scores.
-    group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
-    answered with real coins, which are never mixed with others. n_by_hand: how many such reports there are beside these.
-    n_organisation: how many of these an organisation perturbed, which had its people's answers. made_up: whether
-    some of the reports look made up, and what would not show; None without reports. may_wait: how many more reports may have arrived,
-    at most; a server counts them in batches, and does not say how many there are. sample: how people were drawn, as the errors take it, in
-    a line; empty where the survey has no groups, and everybody was drawn alone.
+    Attributes:
+        survey, title, digest: The survey as published.
+        n: Reports.
+        epsilon: The exact privacy loss of one submission, at most.
+        rows: The questions in order, each with its options in order.
+        simultaneous: Whether `confidence` holds for the intervals of all options of a question together (of a multiple choice: of all its
+            items) instead of for each alone; a mean's interval is always alone.
+        means: The means of the questions with scores.
+        group: The public group of the reports, or None for all groups together.
+        by_hand: Whether these are the reports of people who answered with real coins, which are never mixed with others.
+        n_by_hand: The number of such reports beside these.
+        n_organisation: The number of these reports that an organisation with its people's answers perturbed.
+        made_up: The test for made-up reports; None without reports.
+        may_wait: The most reports that may wait to be counted: a server counts them in batches, and does not publish their number.
+        sample: The assumption about the sample, in a line; empty if the survey has no groups, and everybody was drawn alone.
     """
 
     survey: str
@@ -158,10 +169,10 @@ class Results(Tabular):
 
     def __post_init__(self) -> None:
         """Sets the part of the survey's reports in the origin of each row."""
-        object.__setattr__(self, "rows", tuple(map(self._placed, self.rows)))
-        object.__setattr__(self, "means", tuple(map(self._placed, self.means)))
+        object.__setattr__(self, "rows", tuple(map(self._with_origin, self.rows)))
+        object.__setattr__(self, "means", tuple(map(self._with_origin, self.means)))
 
-    def _placed(self, row: _AnyRow) -> _AnyRow:
+    def _with_origin(self, row: _AnyRow) -> _AnyRow:
         if row.origin is None or (row.origin.group, row.origin.by_hand) == (self.group, self.by_hand):
             return row
         return replace(row, origin=replace(row.origin, group=self.group, by_hand=self.by_hand))
@@ -251,7 +262,7 @@ class Results(Tabular):
         """
         part = {**({} if self.group is None else {"group": self.group}), **({"by_hand": True} if self.by_hand else {})}
         keys, cells = tuple(part), tuple(part.values())
-        rows, means = (tuple((*_values(self._alarmed(one)).values(), *cells) for one in several) for several in (self.rows, self.means))
+        rows, means = (tuple((*_values(self._with_alarm(one)).values(), *cells) for one in several) for several in (self.rows, self.means))
         return Table("share", (*_ROW_KEYS, *keys), rows), Table("mean", (*_MEAN_KEYS, *keys), means)
 
     def to_frame(self, table: str | None = None) -> pd.DataFrame:
@@ -326,7 +337,7 @@ class Results(Tabular):
     def _marks(self) -> dict[str, str]:
         return footnotes([row.warning for part in (self.means, self.rows) for row in part])
 
-    def _alarmed(self, row: Row | MeanRow) -> Row | MeanRow:
+    def _with_alarm(self, row: Row | MeanRow) -> Row | MeanRow:
         """Returns the row with the alarm about made-up reports, if there is one, in its warning."""
         alarm = self.made_up.words if self.made_up and self.made_up.alarm else ""
         return replace(row, warning="; ".join(filter(None, [row.warning, alarm])))

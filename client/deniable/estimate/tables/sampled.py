@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import effective_sample_size, normal
 from deniable.estimate.limits.interval import Interval
@@ -25,12 +26,10 @@ from deniable.estimate.tables.differences import Comparison, difference
 from deniable.estimate.tables.means import Quantile
 from deniable.survey.question import Question
 
-_Floats = NDArray[np.float64]
-
 KNOWN = "taken as known, from the margins of the sample: no estimate"
 
 
-def adjusted_shares(reports: SampledReports, question: Question) -> _Floats:
+def adjusted_shares(reports: SampledReports, question: Question) -> FloatArray:
     """Returns possible shares, shape (k,): see `shrinkage`, for the number of reports of people drawn alone with the same errors."""
     result, (phi, theta) = reports.linear(question.id), (float(question.channel.phi), float(question.channel.theta))
     rates = np.clip(phi + (theta - phi) * result.shares, 0.0, 1.0)
@@ -93,7 +92,8 @@ def independence(table: LinearTable, what: str) -> HypothesisTest:
 def between_options(reports: SampledReports, question: str, one: str, other: str, interval: Interval) -> Estimate:
     """Returns the share of option `one` of a question less the share of option `other`; as `differences.between_options`.
 
-    Raises EstimateError.
+    Raises:
+        EstimateError: An option is unknown, or both are the same.
     """
     item, n, ones = counts.counts(reports.survey, reports.tally, question)
     applicability.require_shares("difference of two options", item)
@@ -106,7 +106,7 @@ def between_options(reports: SampledReports, question: str, one: str, other: str
     return replace(result, warning=few.bits(int(min(ones[i], ones[j])), n), origin=reports.origin)
 
 
-def mean(reports: SampledReports, question: str, scores: Sequence[float | None] | _Floats, interval: Interval) -> Estimate:
+def mean(reports: SampledReports, question: str, scores: Sequence[float | None] | FloatArray, interval: Interval) -> Estimate:
     """Returns the mean of a question's scores; as `means.mean`. Raises EstimateError."""
     values, counted, shares = _scored(reports, question, scores)
     n = counts.counts(reports.survey, reports.tally, question)[1]
@@ -121,10 +121,11 @@ def mean(reports: SampledReports, question: str, scores: Sequence[float | None] 
     return replace(output, origin=replace(reports.origin, question=question))
 
 
-def line_of_mean(reports: SampledReports, question: str, scores: Sequence[float | None] | _Floats) -> Linear:
-    """Returns the mean of a question's scores as a single figure, shape (1,): linearised, where some answers have no score.
+def line_of_mean(reports: SampledReports, question: str, scores: Sequence[float | None] | FloatArray) -> Linear:
+    """Returns the mean of a question's scores as a single figure, shape (1,): linearised, if some answers have no score.
 
-    Raises EstimateError where too few are estimated to have answered.
+    Raises:
+        EstimateError: Too few are estimated to have answered.
     """
     values, counted, shares = _scored(reports, question, scores)
     if counted.all():
@@ -137,7 +138,9 @@ def line_of_mean(reports: SampledReports, question: str, scores: Sequence[float 
     return replace(line, shares=np.array([middle + over / under]))
 
 
-def _scored(reports: SampledReports, question: str, scores: Sequence[float | None] | _Floats) -> tuple[_Floats, NDArray[np.bool_], Linear]:
+def _scored(
+    reports: SampledReports, question: str, scores: Sequence[float | None] | FloatArray
+) -> tuple[FloatArray, NDArray[np.bool_], Linear]:
     """Returns the scores with 0 for categories left out, whether each counts, and the shares, with the variance of rounding."""
     item, n, ones = counts.counts(reports.survey, reports.tally, question)
     values, counted = means.checked_scores(scores, item)
@@ -172,7 +175,10 @@ def same_shares(what: str, reports: Sequence[SampledReports], question: Question
     """Tests whether two samples of other people have the same shares of a question: Wald's test, by an F distribution if clusters are few.
 
     F = (df - m + 1) / (df m) W with m and df - m + 1 degrees of freedom, df the smaller one of the two samples (E. Korn and B. Graubard,
-    Am. Stat. 44 (1990)). Raises EstimateError if there are too few clusters for this many options.
+    Am. Stat. 44 (1990)).
+
+    Raises:
+        EstimateError: There are too few clusters for this many options.
     """
     result = [one.linear(question.id) for one in reports]
     m, df, wider = question.k - 1, min(one.design.df for one in reports), max(one.design.wider for one in reports)

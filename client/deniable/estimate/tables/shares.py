@@ -14,9 +14,9 @@ from deniable.estimate.limits.origin import Origin
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.samples.cluster_note import as_if_alone
 from deniable.estimate.samples.sample import Sample
 from deniable.estimate.samples.sampled_reports import SampledReports, as_sampled, together
-from deniable.estimate.samples.unsaid import as_if_alone
 from deniable.estimate.tables import respondents, sampled
 from deniable.estimate.tables.results import Results, Row
 from deniable.estimate.tables.survey_means import mean_rows
@@ -83,7 +83,7 @@ class _Request:
     interval: Interval
     false_alarm: float
     origin: Origin
-    drawn: SampledReports | None = None
+    sampled_reports: SampledReports | None = None
     families: Mapping[str, int] = field(default_factory=dict)
 
     def for_options(self, item: Question) -> Interval:
@@ -112,20 +112,20 @@ def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iter
     phi, theta = float(question.channel.phi), float(question.channel.theta)
     note = applicability.LEVELS_NOTE if applicability.on_grid(question) else ""
     each = request.for_options(question)
-    if request.drawn and request.drawn.takes_as_known(question.id):
+    if request.sampled_reports and request.sampled_reports.takes_as_known(question.id):
         for option in question.categories:
             yield _row(question, option, None, None, request, sampled.KNOWN)
         return
     if isinstance(question.channel, Window):  # its levels have no shares, only a mean
         ones, note = ones[ones.size - len(question.shared) :], ""
-    if request.drawn:
-        result = sampled.shares(request.drawn, question, each)
+    if request.sampled_reports:
+        result = sampled.shares(request.sampled_reports, question, each)
     else:
         result = tuple(proportion(count, n, phi, theta, each) for count in ones.tolist())
     if isinstance(question.channel, Window):
         fitted = np.clip([one.estimate for one in result], 0.0, 1.0)
     else:
-        fitted = sampled.adjusted_shares(request.drawn, question) if request.drawn else adjusted(ones, n, phi, theta)
+        fitted = sampled.adjusted_shares(request.sampled_reports, question) if request.sampled_reports else adjusted(ones, n, phi, theta)
     for option, one, possible in zip(question.shared, result, fitted.tolist(), strict=True):
         remark = plausibility.remark(one.ones, n, phi, theta, request.false_alarm)
         yield _row(question, option, one, possible, request, "; ".join(filter(None, [remark, note])))

@@ -60,8 +60,8 @@ class ShownQuestion(Tabular):
         for among, figures in (("shown", self.shares), ("answered", self.answered)):
             for option, one in zip(self.options, figures, strict=True):
                 if one is not None:
-                    message = (one.n, one.estimate, one.std_error, one.low, one.high, one.confidence, one.target, one.warning)
-                    rows.append((self.question, option, among, *message))
+                    cells = (one.n, one.estimate, one.std_error, one.low, one.high, one.confidence, one.target, one.warning)
+                    rows.append((self.question, option, among, *cells))
         return (Table("share", header, tuple(rows)),)
 
 
@@ -72,23 +72,23 @@ def among_shown(survey: Survey, question: str, table_of: Callable[[str, str], Cr
         EstimateError: The question is not shown after answers to one other question alone.
     """
     item, _ = counts.find(survey, question)
-    definition = next((one for one in survey.questions if one.id == question), None)
-    after = definition.show_if if definition else None
+    parent = next((one for one in survey.questions if one.id == question), None)
+    after = parent.show_if if parent else None
     if not isinstance(after, Condition) or after.question not in [one.id for one in survey.items]:
         raise EstimateError(f"question {question} must be one that is shown only after answers to one other question, which has one answer")
     table = table_of(after.question, question)
-    every = tuple(option for option in item.categories if option != NO_ANSWER)
-    values = {after.question: after.options}
-    part, unanswered = table.share(values), _unanswered(table, {**values, question: NO_ANSWER})
+    answers = tuple(option for option in item.categories if option != NO_ANSWER)
+    shown_after = {after.question: after.options}
+    part, unanswered = table.share(shown_after), _unanswered_share(table, {**shown_after, question: NO_ANSWER})
     shares, answered = [], []
     for option in item.categories:
-        shares.append(_among(table, {question: option}, values))
-        answered.append(None if option == NO_ANSWER else _among(table, {question: option}, {question: every}))
+        shares.append(_among(table, {question: option}, shown_after))
+        answered.append(None if option == NO_ANSWER else _among(table, {question: option}, {question: answers}))
     return ShownQuestion(question, after, part, unanswered, item.categories, tuple(shares), tuple(answered))
 
 
-def _unanswered(table: Crosstab, chosen: dict[str, str | Sequence[str]]) -> Estimate:
-    """Returns the share of all people who were shown the question and did not answer; 0 if it is assumed that there are none."""
+def _unanswered_share(table: Crosstab, chosen: dict[str, str | Sequence[str]]) -> Estimate:
+    """Returns the share of all people who were shown the question and did not answer; 0 if the table assumes that all answered."""
     try:
         return table.share(chosen)
     except EstimateError:

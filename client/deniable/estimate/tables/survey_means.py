@@ -38,18 +38,24 @@ def mean_rows(
 ) -> tuple[MeanRow, ...]:
     """Returns the mean of every scale and number, in order, among people who answered; without a mean, a row with the reason.
 
-    items: some of the survey's, for these alone. reports: the sample that the tally's reports are, if known.
+    Args:
+        survey: The survey as published.
+        tally: The counted reports.
+        items: The items to compute, by default all.
+        confidence: The confidence of the limits.
+        target: "population" or "respondents".
+        reports: The reports with their sampling design, if there is one.
     """
     interval = Interval(confidence, target=target)
     scored = [(item, scores) for item in (survey.items if items is None else items) if (scores := scores_of(item)) is not None]
     of_sample = [] if reports is None else [item.id for item, _ in scored if reports.takes_as_known(item.id)]
 
-    def found(item: Question, scores: list[float | None]) -> Estimate:
+    def mean_of(item: Question, scores: list[float | None]) -> Estimate:
         if reports is not None:
             return sampled.mean(reports, item.id, scores, interval)
         return mean(survey, tally, item.id, scores, confidence=interval.confidence, target=interval.target)
 
-    return tuple(_row(tally, item, scores, interval, found) for item, scores in scored if item.id not in of_sample)
+    return tuple(_row(tally, item, scores, interval, mean_of) for item, scores in scored if item.id not in of_sample)
 
 
 def estimate_of(row: MeanRow) -> Estimate | None:

@@ -21,7 +21,7 @@ _APART = 1e-9  # times are at least: of a unit, and of the largest of them, sinc
 
 @dataclass(frozen=True)
 class Trend:
-    """One option's share in every wave, or a question's mean where `option` is empty; slope: by the unit of time, None without figures."""
+    """One option's share in every wave, or a question's mean if `option` is empty, and its slope by the unit of time, or None."""
 
     question: str
     option: str
@@ -31,7 +31,12 @@ class Trend:
 
 @dataclass(frozen=True)
 class Trends(Tabular):
-    """The questions that all waves share. times: of the waves, in any unit. left_out: (question, why)."""
+    """Trends of the questions that all waves share.
+
+    Attributes:
+        times: The times of the waves, in any unit.
+        left_out: (question, reason) of the others.
+    """
 
     times: tuple[float, ...]
     confidence: float
@@ -119,6 +124,6 @@ def _cells(row: Trend, tests: tuple[float | None, ...]) -> tuple[str, ...]:
     if result is None:
         return (row.question, row.option, *waves, "", "", "", "")
     slope, low, high = (signed(value, 100 if share else 1) for value in (result.estimate, result.low, result.high))
-    chances = dict(zip(ADJUSTED, tests, strict=True))
-    message = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
-    return (row.question, row.option, *waves, slope, f"{low} – {high}", *message)
+    adjusted = dict(zip(ADJUSTED, tests, strict=True))
+    p_values = (p_value(adjusted[name], 3) for name in ("p_value", "p_holm"))
+    return (row.question, row.option, *waves, slope, f"{low} – {high}", *p_values)

@@ -30,9 +30,9 @@ _TINY = 1e-9
 
 @dataclass(frozen=True)
 class Change:
-    """One option's share in both waves, or one question's mean; `option` is empty for a mean.
+    """Change of one option's share, or of one question's mean if `option` is empty, between two waves.
 
-    difference: the second less the first, None where one of them has no estimate.
+    `difference` is the second wave less the first, None if one of them has no estimate.
     """
 
     question: str
@@ -42,22 +42,22 @@ class Change:
     difference: Estimate | None
 
     @property
-    def shown(self) -> bool:
+    def excludes_zero(self) -> bool:
         """Whether the interval of the difference excludes 0."""
         return self.difference is not None and not self.difference.low <= 0 <= self.difference.high
 
     @property
     def words(self) -> str:
-        """`from 23 to 18 of 100: a fall of 5, between 1 and 9`, limits rounded outwards; of a mean, and without a difference, empty.
+        """The change in words: `from 23 to 18 of 100: a fall of 5, between 1 and 9`, limits rounded outwards; empty for a mean.
 
-        Limits have as many decimals as it takes for the one beside 0 not to read as 0: where a change is shown, none is not possible.
-        Where the rounded shares differ by another number than the rounded difference, that number is left out.
+        A limit beside 0 has as many decimals as it takes not to read as 0, since "no change" is then outside the interval. If the rounded
+        shares differ by another number than the rounded difference, that number is left out.
         """
         if self.difference is None or not isinstance(self.first, Row) or not isinstance(self.second, Row):
             return ""
         before, after = (100 * (row.estimate or 0.0) for row in (self.first, self.second))
         low, high = 100 * self.difference.low, 100 * self.difference.high
-        if not self.shown:
+        if not self.excludes_zero:
             possible = f"{_or_none('a fall of', -low)} to {_or_none('a rise of', high)}"
             return f"{_from_to(before, after)}: no change is shown; from {possible} is possible"
         least, most = sorted((abs(low), abs(high)))
@@ -70,11 +70,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Waves(Tabular):
-    """Two waves of a survey, the same questions asked of independent samples, and the changes from the first to the second.
+    """Comparison of two waves of a survey: the same questions, asked of independent samples.
 
-    first, second: their results. changes: of the shared questions, in the first one's order, each with its mean first where it has one, and
-    then its options. left_out: (question, why) of questions that only one of them has, or that differ. paired: how many clusters were
-    asked in both waves; the differences are then those within each cluster.
+    Attributes:
+        first, second: The results of the waves.
+        changes: The changes of the shared questions, in the first one's order, each with its mean first, if it has one, and then its
+            options.
+        left_out: (question, reason) of questions that only one of them has, or that differ.
+        paired: The number of clusters in both waves; the differences are then within each cluster.
     """
 
     first: Results
@@ -106,7 +109,7 @@ class Waves(Tabular):
     def records(self) -> tuple[Table, ...]:
         """Returns `change`: a row for each share and mean; option is empty for a mean. Shares are of 1, means in their unit.
 
-        p_value: of no change, of each by itself; p_bonferroni, p_holm, p_bh: of all the changes here (see `limits.multiple_testing`).
+        p_value is of no change, of each alone; p_bonferroni, p_holm and p_bh adjust for all changes here (see `limits.multiple_testing`).
         """
         sides = (f"{side}{end}" for side in ("first", "second") for end in ("", "_low", "_high", "_n"))
         header = ("question", "option", "figure", *sides, "estimate", "std_error", "low", "high", *ADJUSTED, "warning")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.checks import few
 from deniable.estimate.limits import effective_sample_size, normal
 from deniable.estimate.limits.interval import Interval
@@ -27,7 +28,6 @@ from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
-_Floats = NDArray[np.float64]
 _SKEWED = 0.2  # skewness of a mean's error from which on limits of a normal error may miss too often
 
 
@@ -35,8 +35,10 @@ _SKEWED = 0.2  # skewness of a mean's error from which on limits of a normal err
 class Weighted(Tabular):
     """One question's weighted shares.
 
-    options, shares: one estimate for each option. effective_n: how many unweighted reports would say as much about a share if
-    weights and answers were unrelated (L. Kish, "Survey Sampling" (1965), section 11.7): (sum w)^2 / sum w^2.
+    Attributes:
+        options, shares: One estimate for each option.
+        effective_n: The number of unweighted reports with the same information about a share, were weights and answers unrelated (L. Kish,
+            "Survey Sampling" (1965), section 11.7): (sum w)^2 / sum w^2.
     """
 
     question: str
@@ -67,8 +69,12 @@ class Weighted(Tabular):
 
 
 def effective_size(weights: NDArray[np.floating] | Sequence[float]) -> float:
-    """Returns Kish's effective sample size. Raises EstimateError unless the weights are finite numbers, none below 0, one above."""
-    w = _checked(weights)
+    """Returns Kish's effective sample size.
+
+    Raises:
+        EstimateError: A weight is not a finite number, or is below 0, or all are 0.
+    """
+    w = _checked_weights(weights)
     return float(w.sum() ** 2 / (w**2).sum())
 
 
@@ -83,9 +89,16 @@ def weighted_shares(
 ) -> Weighted:
     """Estimates the weighted share of every option of a question.
 
-    bits: unpacked reports, shape (n, record_bits). weights: one a report, not below 0; only their ratios matter, and a report of weight
-    0 does not count in n. target "respondents": only the coins are random, and the draw of the questions, if there is one.
-    Raises EstimateError.
+    Args:
+        survey: The survey as published.
+        bits: Unpacked reports, shape (n, record_bits).
+        weights: One a report, not below 0; only their ratios matter, and a report of weight 0 does not count in n.
+        question: The id of the question.
+        confidence: The confidence of the limits.
+        target: "population", or "respondents": only the coins are random, and the draw of the questions, if there is one.
+
+    Raises:
+        EstimateError: An argument breaks its rule.
     """
     interval = Interval(confidence, target=target)
     result = _Weighed.of(survey, bits, weights, question)
@@ -100,7 +113,7 @@ def weighted_mean(
     bits: NDArray[np.bool_],
     weights: NDArray[np.floating] | Sequence[float],
     question: str,
-    scores: Sequence[float] | NDArray[np.float64],
+    scores: Sequence[float] | FloatArray,
     *,
     confidence: float = 0.95,
     target: str = "population",
@@ -123,20 +136,20 @@ class _Weighed:
 
     question: Question
     bits: NDArray[np.bool_]
-    weights: _Floats
+    weights: FloatArray
     everybody: int
 
     @classmethod
     def of(cls, survey: Survey, bits: NDArray[np.bool_], weights: NDArray[np.floating] | Sequence[float], name: str) -> _Weighed:
         counts.place_of(survey, name)
-        w = _checked(weights, len(bits))
+        w = _checked_weights(weights, len(bits))
         counted = w > 0
         bits, w = bits[counted], w[counted]
         (question,), (set_,) = counts.bits_of(survey, bits, [name])
         return cls(question, set_, w[counts.was_asked(survey, bits, [name])], len(bits))
 
     @property
-    def typical(self) -> _Floats:
+    def typical(self) -> FloatArray:
         """The shares among the reports by the squares of their weights: the part of each in the error."""
         squared = self.weights**2
         return pseudo_answers.invert(squared @ self.bits / squared.sum(), [self.question.channel])
@@ -152,7 +165,7 @@ class _Weighed:
         text = few.bits(set_, set_ + unset)
         return f"by their weights, {text}" if text else ""
 
-    def few_scores(self, scores: _Floats, mean: float) -> str:
+    def few_scores(self, scores: FloatArray, mean: float) -> str:
         """Returns the warning of a mean; also if the largest weights, of reports off the most frequent option, decide which way it errs."""
         text = few.scores(self.worth(self.bits), np.ones(self.question.k, dtype=bool), self.question.channel)
         if text:
@@ -163,7 +176,7 @@ class _Weighed:
         return few.of_weights() if decided else ""
 
     @property
-    def _others(self) -> _Floats:
+    def _others(self) -> FloatArray:
         """The weights of the reports outside the option, or the window of a number, that weighs most."""
         channel = self.question.channel
         width, apart = (channel.width, channel.apart) if isinstance(channel, Window) else (1, False)
@@ -176,12 +189,12 @@ class _Weighed:
         one = self.mean(what, np.eye(self.question.k)[place], interval, (0.0, 1.0))
         if not isinstance(one, normal.ClusterEstimate):
             return replace(one, warning=self.few(place))
-        channel, message = self.question.channel, interval.for_weights(self.weights)
+        channel, weighted = self.question.channel, interval.for_weights(self.weights)
         q = float(channel.phi), float(channel.theta)
-        _, low, high = effective_sample_size.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, message)
+        _, low, high = effective_sample_size.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, weighted)
         return replace(one, low=low, high=high)
 
-    def mean(self, what: str, scores: _Floats, interval: Interval, bounds: tuple[float, float]) -> Estimate:
+    def mean(self, what: str, scores: FloatArray, interval: Interval, bounds: tuple[float, float]) -> Estimate:
         channel, w = self.question.channel, self.weights
         answers = self.bits @ pseudo_answers.score_of_bits(scores, channel)
         value = float(w @ answers / w.sum())
@@ -193,7 +206,7 @@ class _Weighed:
         return normal.limited(what, len(w), value, variance, interval, bounds)
 
 
-def _checked(weights: NDArray[np.floating] | Sequence[float], n: int | None = None) -> _Floats:
+def _checked_weights(weights: NDArray[np.floating] | Sequence[float], n: int | None = None) -> FloatArray:
     """Returns the weights, the largest 1: only their ratios matter, and the squares of very large ones would be infinite."""
     try:
         result = np.asarray(weights)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from deniable.plan import ROUGH, outlook, proposals, verdict
+from deniable.plan.proposals import ROUGH, outlook, proposals, verdict
 from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.labels import warnings

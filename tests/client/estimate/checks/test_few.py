@@ -126,7 +126,7 @@ def test_all_figures_that_rest_on_a_normal_error_carry_it_and_no_others() -> Non
         *compare(TWO, ENOUGH, small, "a").differences,
         compare(TWO, ENOUGH, small, "a").test,
         difference(rows[0], rows[1]),
-        conditional_share(table, {"a": "yes"}, given={"b": "low"}),
+        conditional_share(table, {"a": "yes"}, among={"b": "low"}),
         table.share({"a": "yes", "b": "low"}),
         independence(crosstab(TWO, tally_of(0, 200, 200, 200), "a", "b")),
     ]

@@ -100,7 +100,7 @@ def test_five_of_a_hundred_are_found_or_the_results_say_that_they_cannot_be(size
     for pattern in (np.zeros(len(sizes), dtype=np.int64), made.pattern()):
         found = made.with_fakes(0.05, pattern)
         assert found.alarm or found.shows_from is None or found.shows_from > 0.05
-        assert found.alarm or "cannot be told from honest ones" in found.words
+        assert found.alarm or "cannot be distinguished from honest ones" in found.words
 
 
 # The bounds.
@@ -192,7 +192,8 @@ def test_what_cannot_be_found_is_said_with_the_harm_it_can_do() -> None:
     assert found.shift == pytest.approx(worst_case_shift(question, 0.01).fakes_up)
     assert found.words == (
         f"No sign of made-up reports that repeat the same answers; from {100 * found.shows_from:.2g}% of all reports on, they would show. "
-        f"Fewer, or ones that vary, cannot be told from honest ones; each 1% of them can move a share by up to 21 percentage points (q0)."
+        "Fewer, or ones that vary, cannot be distinguished from honest ones; "
+        f"each 1% of them can move a share by up to 21 percentage points (q0)."
     )
     assert found.words in results.to_table()
 
@@ -202,7 +203,7 @@ def test_where_nothing_would_show_the_results_say_so() -> None:
     assert results.made_up is not None
     assert (results.made_up.alarm, results.made_up.shows_from) == (False, None)
     assert results.made_up.words == (
-        "Made-up reports cannot be told from honest ones in this survey. "
+        "Made-up reports cannot be distinguished from honest ones in this survey. "
         "Each 1% of them can move a share by up to 1.5 percentage points (q0)."
     )
 
@@ -242,6 +243,6 @@ def test_what_was_found_is_kept_with_its_counts_and_with_no_others(monkeypatch: 
     for _ in range(2):
         assert [made_up(*one) for one in asked] == alone
     assert len(computed) == 4
-    monkeypatch.setattr(module, "_KEPT", 19)
+    monkeypatch.setattr(module, "_CACHED", 19)
     assert made_up(*asked[0]) == alone[0]
     assert len(computed) == 5

@@ -73,10 +73,10 @@ OF_A_NUMBER: dict[str, Callable[[], Any]] = {
     "Cramér's V": lambda: cramers_v(crosstab(SURVEY, MADE.tally, "mood", "rest")),
     "an odds ratio": lambda: odds_ratio(TABLE),
     "an odds ratio of two of the levels": lambda: odds_ratio(crosstab(SURVEY, MADE.tally, "rest", "mood"), ["0", "5"]),
-    "a share among a level": lambda: conditional_share(TABLE, {"smokes": "yes"}, given={"hours": "0"}),
-    "a level's share among the others": lambda: conditional_share(TABLE, {"hours": ["0"]}, given={"smokes": "yes"}),
+    "a share among a level": lambda: conditional_share(TABLE, {"smokes": "yes"}, among={"hours": "0"}),
+    "a level's share among the others": lambda: conditional_share(TABLE, {"hours": ["0"]}, among={"smokes": "yes"}),
     "a share among a level in a larger table": lambda: conditional_share(
-        joint(SURVEY, BITS, ["mood", "smokes", "rest"]), {"mood": "bad"}, given={"smokes": "yes", "rest": "0"}
+        joint(SURVEY, BITS, ["mood", "smokes", "rest"]), {"mood": "bad"}, among={"smokes": "yes", "rest": "0"}
     ),
     "phi of an analysis' table": lambda: phi_coefficient(analyse(SURVEY, MADE.reports).crosstab("hours", "age")),
     "a level's known share": lambda: known_prevalence(SURVEY, MADE.tally, "hours", "0", 0.5),
@@ -164,7 +164,7 @@ def test_what_holds_stays_open() -> None:
     assert phi_coefficient(crosstab(SURVEY, MADE.tally, "smokes", "age", **R)).n == N
     assert 0 <= independence(TABLE).p_value <= 1, "rounding by itself makes nothing dependent"
     three = joint(SURVEY, BITS, ["mood", "smokes", "rest"])
-    assert conditional_share(three, {"mood": "bad"}, given={"smokes": "yes"}).n == N
+    assert conditional_share(three, {"mood": "bad"}, among={"smokes": "yes"}).n == N
     assert phi_coefficient(joint(SURVEY, BITS, ["smokes", "mood"])).n == N
     assert list(found.regress("smokes ~ age").params.index) == ["Intercept", "age[T.old]"]
     assert found.regress("hours ~ smokes + mood", model="linear", scored=["hours"]).nobs == N, "the mean of a number is right"
@@ -196,7 +196,7 @@ def test_the_share_of_a_level_says_that_it_is_none_of_people() -> None:
 def test_a_variable_that_somebody_describes_by_hand_can_say_that_it_was_rounded() -> None:
     bits = np.eye(2, dtype=np.bool_)[np.arange(100) % 2]
     own = {name: PerturbedVariable(bits, np.array([[0.8, 0.2], [0.2, 0.8]]), ("no", "yes"), on_grid=name == "x") for name in ("x", "y")}
-    with pytest.raises(EstimateError, match="slope on a number: x has none"):
+    with pytest.raises(EstimateError, match="slope on a number: not for x"):
         regress("y ~ x", None, own)
 
 

@@ -94,7 +94,7 @@ def test_what_looks_at_all_rows_has_no_effect_of_its_own() -> None:
 
 
 def test_a_column_that_only_the_answers_distribution_depends_on_has_no_effect() -> None:
-    assert {names[0] for names in effects(fit("y ~ a + z", given="town"))} == {"a", "z"}
+    assert {names[0] for names in effects(fit("y ~ a + z", covariates="town"))} == {"a", "z"}
 
 
 def test_no_interval_has_no_width() -> None:

@@ -91,7 +91,7 @@ def test_a_factor_of_ranks_has_no_value_for_new_rows() -> None:
 
 def test_what_the_answers_distribution_depends_on_looks_at_every_respondent_too() -> None:
     log = DATA.assign(above=1.0 * (DATA["age"] > DATA["age"].mean()))
-    here, there = fit("y ~ a", given="I(1.0 * (age > np.mean(age)))"), fit("y ~ a", log, given="above")
+    here, there = fit("y ~ a", covariates="I(1.0 * (age > np.mean(age)))"), fit("y ~ a", log, covariates="above")
     assert here.llf == pytest.approx(there.llf, rel=1e-9)
     assert here.params.to_numpy() == pytest.approx(there.params.to_numpy(), rel=1e-6)
 
@@ -111,7 +111,7 @@ def test_what_the_answers_distribution_depends_on_looks_at_every_respondent_too(
 )
 def test_what_depends_on_the_order_of_rows_or_on_chance_is_refused(door: str, term: str, message: str) -> None:
     with pytest.raises(EstimateError, match=message):
-        fit(f"y ~ a + {term}") if door == "right" else fit("y ~ a", given=term)
+        fit(f"y ~ a + {term}") if door == "right" else fit("y ~ a", covariates=term)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_depends_on_the_order_of_rows_or_on_chance_is_refused(door: str, te
 )
 def test_answers_that_nobody_knows_have_no_mean(term: str) -> None:
     with pytest.raises(
-        EstimateError, match=r"must compute a perturbed variable for each answer alone, got .*: nobody's answer to a is known"
+        EstimateError, match=r"must compute a perturbed variable from each answer alone, got .*: the true answers to a are not known"
     ):
         fit(f"y ~ {term}")
 
@@ -164,7 +164,7 @@ def test_small_types_do_not_overflow_in_a_formula(kind: str) -> None:
         ("z + (1 | clinic)", r'name it as the clusters \(clusters="clinic"\)'),
         ("z + (z || clinic)", "formula"),
         ("age + offset(z)", r"formula must be without offset\(\)"),
-        ("partty", r"must name questions and columns that there are \(a, b, age, z, g, town, my age, clinic\), got partty"),
+        ("partty", r"must name known questions and columns \(a, b, age, z, g, town, my age, clinic\), got partty"),
         ("np.log(partty)", "got partty"),
         ("center(partty)", "got partty"),
         ("foo(z)", "got foo"),

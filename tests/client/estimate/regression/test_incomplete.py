@@ -66,17 +66,17 @@ def test_who_was_not_asked_says_nothing_and_who_was_asked_one_question_says_that
     survey = MODELS.asked(rng, 6000)
     told = survey.perturbed(2.0, rng)
     whole = regress("y ~ a", None, told)
-    both = told["y"].asked & told["a"].asked
+    both = told["y"].was_asked & told["a"].was_asked
     pairs = {name: told[name].of(both) for name in "ya"}
     complete = regress("y ~ a", None, pairs)
-    assert (whole.asked, whole.nobs, complete.nobs) == (int(both.sum()), 6000, int(both.sum()))
+    assert (whole.n_asked, whole.nobs, complete.nobs) == (int(both.sum()), 6000, int(both.sum()))
     assert whole.bse["Intercept"] < 0.95 * complete.bse["Intercept"], "reports of one of the two questions say something, too"
     assert f"{int(both.sum()):,} were asked all questions of the model; the others count by what they were asked" in whole.to_table()
     line, short = (regress("y ~ a", None, one, model="linear") for one in (told, pairs))
     assert line.params.to_numpy() == pytest.approx(short.params.to_numpy(), rel=1e-12)
     assert line.bse.to_numpy() == pytest.approx(short.bse.to_numpy(), rel=1e-9)
     assert f"of the {int(both.sum()):,} who were asked all questions of the model" in line.to_table()
-    nobody = replace(told["a"], bits=told["a"].bits & ~told["y"].asked[:, None], asked=told["a"].asked & ~told["y"].asked)
+    nobody = replace(told["a"], bits=told["a"].bits & ~told["y"].was_asked[:, None], was_asked=told["a"].was_asked & ~told["y"].was_asked)
     with pytest.raises(EstimateError, match="at least one respondent who was asked all questions"):
         regress("y ~ a", None, {**told, "a": nobody})
     with pytest.raises(EstimateError, match="only where everybody was asked all"):
@@ -99,11 +99,13 @@ def test_a_survey_that_asks_a_sample_of_its_questions_can_be_modelled() -> None:
     made = simulate(ASKED, {"smokes": [0.3, 0.7], "party": [0.3, 0.3, 0.2, 0.2], "mood": [0.3, 0.3, 0.3, 0.1]}, 3000)
     variables = perturbed(ASKED, made.bits)
     assert {name: one.missing for name, one in variables.items()} == {"smokes": None, "party": "no answer", "mood": "no answer"}
-    assert all(one.asked is not None and not one.bits[~one.asked].any() and 1700 < one.asked.sum() < 2300 for one in variables.values())
+    assert all(
+        one.was_asked is not None and not one.bits[~one.was_asked].any() and 1700 < one.was_asked.sum() < 2300 for one in variables.values()
+    )
     analysis = analyse(ASKED, made.bits)
     fit = analysis.regress("smokes ~ party")
     assert list(fit.params.index) == ["Intercept", "party[T.m]", "party[T.r]"]
-    assert (fit.nobs, fit.asked) == (3000, int((variables["smokes"].asked & variables["party"].asked).sum()))
+    assert (fit.nobs, fit.n_asked) == (3000, int((variables["smokes"].was_asked & variables["party"].was_asked).sum()))
     assert 0.6 < fit.answered < 1
     line = analysis.regress("mood ~ smokes", model="linear", scored=["mood"])
     assert abs(line.params["Intercept"] - 2) < 5 * line.bse["Intercept"]
@@ -116,7 +118,7 @@ def test_what_is_missing_must_be_one_of_the_categories() -> None:
         with pytest.raises(EstimateError, match="missing must be one of at least 3 categories"):
             PerturbedVariable(wrong, np.eye(len(labels)), labels, missing=missing)
     with pytest.raises(EstimateError, match="exactly 1 of 3 bits must be set in every report, which fails in 1 of 3"):
-        PerturbedVariable(bits, np.eye(3), THREE, asked=np.array([True, True, False]))
+        PerturbedVariable(bits, np.eye(3), THREE, was_asked=np.array([True, True, False]))
     labels = (*map(str, range(20)), "no answer")
     many = PerturbedVariable(np.eye(21, dtype=np.bool_), np.eye(21), labels, missing="no answer")
     with pytest.raises(EstimateError, match="at most 1,024 combinations of answers, those with no answer among them, got"):
@@ -129,7 +131,7 @@ def test_a_question_that_the_draw_left_to_nobody_keeps_no_other_from_being_model
     bits = simulate(survey, {name: {"yes": 0.5, "no": 0.5} for name in ("y", "a")}, 300).bits
     bits = bits[was_asked(survey, bits, ["y"])]
     told, age = perturbed(survey, bits), pd.DataFrame({"age": np.arange(len(bits)) % 7})
-    assert (told["y"].asked, told["a"].n, told["a"].bits.any()) == (None, len(bits), False)
+    assert (told["y"].was_asked, told["a"].n, told["a"].bits.any()) == (None, len(bits), False)
     assert analyse(survey, bits).regress("y ~ age", age).nobs == len(bits)
     with pytest.raises(EstimateError, match="at least one respondent who was asked all questions of the model"):
         analyse(survey, bits).regress("y ~ a")

@@ -109,7 +109,7 @@ def test_a_weight_of_two_is_two_people_of_one_score() -> None:
         name: PerturbedVariable(randomize(channel, np.where(holds, 0, 1), coins), channel, YES_NO) for name, holds in (("a", a), ("y", ~a))
     }
     told["y"] = PerturbedVariable(randomize(channel, np.where(rng.random(2000) < 0.3 + 0.3 * a, 0, 1), coins), channel, YES_NO)
-    ours = regress("y ~ a", pd.DataFrame({"w": weight}), told, weights="w", given="1")
+    ours = regress("y ~ a", pd.DataFrame({"w": weight}), told, weights="w", covariates="1")
     often = np.repeat(np.arange(2000), weight)
     theirs = regress("y ~ a", None, {name: one.of(often) for name, one in told.items()})
     assert ours.params.to_numpy() == pytest.approx(theirs.params.to_numpy(), abs=1e-3)  # but for the pseudo-respondent, who weighs 1

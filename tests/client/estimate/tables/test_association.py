@@ -182,10 +182,10 @@ def test_the_odds_ratio_of_the_worked_case() -> None:
 
 
 def test_a_share_among_those_who_said_so() -> None:
-    one = conditional_share(worked(), {"b": "yes"}, given={"a": "yes"})
+    one = conditional_share(worked(), {"b": "yes"}, among={"a": "yes"})
     assert one.estimate == pytest.approx(0.18 / 0.296)
     assert one.what == "b = yes among a = yes"
-    everybody = conditional_share(worked(), {"b": "yes"}, given={"a": ["yes", "no"]})
+    everybody = conditional_share(worked(), {"b": "yes"}, among={"a": ["yes", "no"]})
     margin = worked().share({"b": "yes"})
     assert (everybody.estimate, everybody.std_error) == pytest.approx((margin.estimate, margin.std_error), rel=1e-6)
 
@@ -203,7 +203,7 @@ def test_a_share_among_those_who_answered_two_questions_so() -> None:
     )
     bits = np.random.default_rng(3).random((4000, 3)) < 0.5
     table = joint(survey, bits, ["a", "b", "c"])
-    one = conditional_share(table, {"c": "yes"}, given={"a": "yes", "b": "no"})
+    one = conditional_share(table, {"c": "yes"}, among={"a": "yes", "b": "no"})
     assert one.estimate == pytest.approx(table.shares[0, 1, 0] / table.shares[0, 1].sum())
     with pytest.raises(EstimateError, match="the table must be of two questions, got 2 by 2 by 2 options"):
         independence(table)
@@ -211,11 +211,11 @@ def test_a_share_among_those_who_answered_two_questions_so() -> None:
 
 def test_a_share_among_hardly_anybody_says_that_the_reports_exclude_nothing() -> None:
     few = crosstab(COINS, Tally(400, np.array([[105, 40], [40, 160]])), "a", "b")
-    one = conditional_share(few, {"b": "yes"}, given={"a": "yes"})
+    one = conditional_share(few, {"b": "yes"}, among={"a": "yes"})
     assert (one.low, one.high) == (0, 1)
     assert str(one).endswith("its denominator is not clearly above 0: the reports exclude nothing that is possible")
     with pytest.raises(EstimateError, match=r"b = yes among a = yes: the denominator must be above 0, got -0\.025"):
-        conditional_share(crosstab(COINS, Tally(400, np.array([[95, 40], [40, 160]])), "a", "b"), {"b": "yes"}, given={"a": "yes"})
+        conditional_share(crosstab(COINS, Tally(400, np.array([[95, 40], [40, 160]])), "a", "b"), {"b": "yes"}, among={"a": "yes"})
     with pytest.raises(EstimateError, match=r"phi: every option's share must be clearly above 0, got 0.025 .* for yes of a"):
         phi_coefficient(few)
     with pytest.raises(EstimateError, match="Cramér's V: every option's share must be clearly above 0"):
@@ -245,9 +245,9 @@ def test_phi_is_for_two_options_each() -> None:
 @pytest.mark.parametrize(
     ("of", "given", "message"),
     [
-        ({"a": "yes"}, {"a": "no"}, "of must select some of the people in given, got a = yes among a = no, none; name other options"),
-        ({"a": "yes"}, {"a": "yes"}, "of must select some of the people in given, got a = yes among a = yes, all; name fewer options"),
-        ({"a": ["yes", "no"]}, {"b": "yes"}, "of must select some of the people in given, got a = yes or no among b = yes, all"),
+        ({"a": "yes"}, {"a": "no"}, "`of` must select some of the people in `among`, got a = yes among a = no, none; name other options"),
+        ({"a": "yes"}, {"a": "yes"}, "`of` must select some of the people in `among`, got a = yes among a = yes, all; name fewer options"),
+        ({"a": ["yes", "no"]}, {"b": "yes"}, "`of` must select some of the people in `among`, got a = yes or no among b = yes, all"),
         ({}, {"a": "yes"}, "of must name options of at least one question, got none"),
         ({"a": []}, {"b": "yes"}, r"the options of question a must be one or several, as text, got \[\]"),
         ({"a": "yes"}, {"b": []}, r"the options of question b must be one or several, as text, got \[\]"),

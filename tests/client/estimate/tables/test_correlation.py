@@ -142,8 +142,8 @@ def test_who_gave_no_answer_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "message"),
     [
-        ("mood", "hours", "correlation: hours has none, since its answers are rounded at random"),
-        ("income", "mood", "correlation: income has none"),
+        ("mood", "hours", "correlation: not for hours, whose answers are rounded at random"),
+        ("income", "mood", "correlation: not for income"),
         ("mood", "party", "question party is a choice and has no scores, which a correlation needs"),
         ("mood", "sleep", "both variances must be clearly above 0"),
     ],

@@ -111,7 +111,7 @@ def test_of_many_groups_that_are_alike_one_is_called_different_as_seldom_as_it_s
     called = {"together": 0, "each by itself": 0}
     for _ in range(120):
         tallies = {f"Group {number}": simulate(SURVEY, NORTH, 200).tally for number in range(6)}
-        called["together"] += any(row.shown for row in compare_groups(SURVEY, tallies, "party").rows)
+        called["together"] += any(row.excludes_zero for row in compare_groups(SURVEY, tallies, "party").rows)
         (_, first), *others = tallies.items()
         apart = [one for _, other in others for one in compare(SURVEY, first, other, "party").differences]
         called["each by itself"] += any(not one.low <= 0 <= one.high for one in apart)
@@ -128,8 +128,8 @@ def test_each_group_is_set_against_the_reference_and_p_values_agree_with_the_lim
     assert found.of("West", "Green") == difference(strict, other)
     assert found.of("Nobody", "Green") is None
     for row, record in zip(found.rows, found.to_dict()["difference"], strict=True):
-        assert row.shown == (record["p_bonferroni"] is not None and record["p_bonferroni"] < 0.05)
-    assert any(row.shown for row in found.rows)
+        assert row.excludes_zero == (record["p_bonferroni"] is not None and record["p_bonferroni"] < 0.05)
+    assert any(row.excludes_zero for row in found.rows)
     of = {name: analyse(SURVEY, tally) for name, tally in tallies.items()}
     assert of["South"].compare_groups({"North": of["North"], "West": of["West"]}, "party", name="South").rows == found.rows[:6]
 

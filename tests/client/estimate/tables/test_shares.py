@@ -183,8 +183,8 @@ def test_an_estimate_within_0_and_1_has_no_warning() -> None:
 
 def test_an_estimate_below_0_by_chance_is_explained_plainly() -> None:
     below, above = warnings(estimate(one_question(), tally_with([10], 50)))
-    assert below == "below 0% by chance: fewer records name it than if nobody had chosen it; the interval says what is plausible"
-    assert above == "above 100% by chance: more records name it than if everybody had chosen it; the interval says what is plausible"
+    assert below == "below 0% by chance: fewer records name it than if no one had chosen it; plausible values are in the interval"
+    assert above == "above 100% by chance: more records name it than if everybody had chosen it; plausible values are in the interval"
 
 
 @pytest.mark.parametrize("ones", [250, 750])

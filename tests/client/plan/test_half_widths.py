@@ -12,7 +12,8 @@ from deniable.errors import EstimateError
 from deniable.estimate import mean
 from deniable.estimate.moments import pseudo_answers
 from deniable.mechanism import Channel
-from deniable.plan import Mechanism, cell_half_width, difference_half_width, mean_half_width, private, std_error
+from deniable.plan import Mechanism, cell_half_width, mean_half_width, private, std_error
+from deniable.plan.half_widths import difference_half_width
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
 

@@ -8,12 +8,12 @@ _FALSE_ALARM = 0.001
 
 
 def warning(estimate: float, chance: float) -> str:
-    """Returns the warning, empty inside [0, 1]. chance: of an estimate as far outside, if the nearer end were the truth."""
+    """Returns the warning about an estimate outside [0, 1], else "". `chance`: of one as far outside, with the truth at the nearer end."""
     if 0 <= estimate <= 1:
         return ""
     where = "below 0" if estimate < 0 else "above 100%"
     if chance >= _FALSE_ALARM:
-        return f"{where} by chance: the estimate is unbiased and not cut off; the interval says what is plausible"
+        return f"{where} by chance: the estimate is unbiased and not clipped; plausible values are in the interval"
     return (
         f"{where} by more than chance (in fewer than 1 of {1 / _FALSE_ALARM:,.0f} surveys): "
         "the design may not be the one declared, or people did not follow it"

@@ -22,53 +22,61 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.regression import failures
 from deniable.estimate.regression.basis import Naming
-
-_Floats = NDArray[np.float64]
 
 _AT_ONCE = 1 << 21  # numbers in the largest array
 _ALL = 1 - 1e-9  # of what is known in some direction, known by one respondent alone
 
 
 class Equation(NamedTuple):
-    """The equation to solve, of R kinds of respondent and C combinations.
+    """Equation of a linear model, for R kinds of respondents and C combinations.
 
-    x: (R, C, p). u: (R, C). v, r: (R,), as in `corrected_score`. a: (p, p). beta: (p,). naming: of its p terms.
+    Attributes:
+        x: Shape (R, C, p).
+        u: Shape (R, C).
+        v, r: Shape (R,), as in `corrected_score`.
+        a: Shape (p, p).
+        beta: Shape (p,).
+        naming: The names of its p terms.
     """
 
-    x: _Floats
-    u: _Floats
-    v: _Floats
-    r: _Floats
-    a: _Floats
-    beta: _Floats
+    x: FloatArray
+    u: FloatArray
+    v: FloatArray
+    r: FloatArray
+    a: FloatArray
+    beta: FloatArray
     naming: Naming
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
-    """The steps by leaving out each respondent.
+class Jackknife:
+    """Steps of a fit by leaving out each respondent.
 
-    count: (m,), respondents of each of m rows. steps: (m, p), what beta loses without one of them. leans: (m, p), the part of beta by a
-    unit of one's outcome. most: degrees of freedom at most.
+    Attributes:
+        count: Respondents of each of m rows, shape (m,).
+        steps: The change of beta without one of them, shape (m, p).
+        leans: The part of beta by a unit of one respondent's outcome, shape (m, p).
+        most: The most degrees of freedom.
     """
 
-    count: _Floats
-    steps: _Floats
-    leans: _Floats
+    count: FloatArray
+    steps: FloatArray
+    leans: FloatArray
     most: float
 
     @property
-    def covariance(self) -> _Floats:
+    def covariance(self) -> FloatArray:
         """The covariance of the coefficients, shape (p, p)."""
         return np.asarray((self.steps * self.count[:, None]).T @ self.steps)
 
-    def carried(self, turn: _Floats) -> LeftOut:
+    def carried(self, turn: FloatArray) -> Jackknife:
         """Returns the same of the coefficients `turn @ beta`."""
         return replace(self, steps=self.steps @ turn.T, leans=self.leans @ turn.T)
 
-    def freedom(self, contrasts: _Floats) -> _Floats:
+    def freedom(self, contrasts: FloatArray) -> FloatArray:
         """Returns degrees of freedom of the error of each contrast; contrasts: (k, p)."""
         scaled = contrasts / np.maximum(np.abs(contrasts * np.abs(self.leans).max(axis=0)).max(axis=1, keepdims=True), 1e-300)
         weights = (self.leans @ scaled.T) ** 2
@@ -76,10 +84,11 @@ class LeftOut:
         return np.asarray(np.clip(result, 1.0, self.most))
 
 
-def each(of: Equation, which: NDArray[np.int64], weights: _Floats | None) -> LeftOut:
-    """Leaves every respondent out in turn. which: (n,), the kind of each. weights: (n,), or None where all are alike.
+def leave_each_out(of: Equation, which: NDArray[np.int64], weights: FloatArray | None) -> Jackknife:
+    """Leaves every respondent out in turn. which: (n,), the kind of each. weights: (n,), or None if all are alike.
 
-    Raises EstimateError where the predictors' second moments would not be positive definite without one of them.
+    Raises:
+        EstimateError: The predictors' second moments would not be positive definite without one of them.
     """
     if weights is None:
         rows, count, weights = np.arange(len(of.x)), np.bincount(which, minlength=len(of.x)).astype(np.float64), np.ones(len(of.x))
@@ -89,10 +98,10 @@ def each(of: Equation, which: NDArray[np.int64], weights: _Floats | None) -> Lef
     white = np.linalg.inv(np.linalg.cholesky(of.a / np.outer(scale, scale))) / scale  # white a white' = 1
     steps, leans = (np.concatenate(part) @ white for part in zip(*_blocks(of, white, rows, weights), strict=True))
     there = int(count[(leans != 0).any(axis=1)].sum())
-    return LeftOut(count, steps, leans, float(max(1, there - len(of.beta))))
+    return Jackknife(count, steps, leans, float(max(1, there - len(of.beta))))
 
 
-def _blocks(of: Equation, white: _Floats, rows: NDArray[np.int64], weights: _Floats) -> Iterator[tuple[_Floats, _Floats]]:
+def _blocks(of: Equation, white: FloatArray, rows: NDArray[np.int64], weights: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yields steps and leans where A is 1, of some respondents at a time."""
     p = len(of.beta)
     size = max(1, _AT_ONCE // (p * max(p, of.x.shape[1])))
@@ -108,7 +117,7 @@ def _blocks(of: Equation, white: _Floats, rows: NDArray[np.int64], weights: _Flo
         yield solved[:, :, 0], solved[:, :, 1]
 
 
-def _refuse_alone(own: _Floats, white: _Floats, of: Equation) -> None:
+def _refuse_alone(own: FloatArray, white: FloatArray, of: Equation) -> None:
     """Raises EstimateError if a coefficient depends on one respondent. own: (m, p, p), the part of 1 that each respondent is."""
     much = own[np.linalg.norm(own, axis=(1, 2)) > 0.5]
     if not len(much):

@@ -1,12 +1,12 @@
-"""Default sampling assumption, as a note: what the figures assume without a sample, and how groups as clusters would widen intervals."""
+"""Note on clusters: figures without a sample count everybody as drawn alone; with the groups as clusters intervals would be wider."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.survey import Survey
@@ -28,17 +28,17 @@ def as_if_alone(survey: Survey, tallies: Mapping[str, Tally]) -> str:
     return f"{_ALONE}; with the groups as clusters, intervals would typically be {wider:.1f} times as wide"
 
 
-def _widths(survey: Survey, tallies: list[Tally]) -> NDArray[np.float64]:
+def _widths(survey: Survey, tallies: list[Tally]) -> FloatArray:
     """Returns how many times wider the interval of each stored bit's rate is with the groups as clusters, and so of any share."""
     ones = np.array([tally.ones for tally in tallies], dtype=np.float64)
-    item = np.ones_like(ones)
+    totals = np.ones_like(ones)
     bits = [place for field in survey.record.fields for place in range(field.bits.start, field.bits.stop)]
     for field in survey.record.fields:
-        item[:, field.bits] = (np.array([tally.n for tally in tallies]) if field.mask is None else ones[:, field.mask])[:, None]
-    ones, n = ones[:, bits], item[:, bits]
+        totals[:, field.bits] = (np.array([tally.n for tally in tallies]) if field.mask is None else ones[:, field.mask])[:, None]
+    ones, n = ones[:, bits], totals[:, bits]
     rates = ones.sum(axis=0) / np.maximum(n.sum(axis=0), 1.0)
-    apart = ((ones - n * rates) ** 2).sum(axis=0) * len(tallies) / (len(tallies) - 1)
+    between = ((ones - n * rates) ** 2).sum(axis=0) * len(tallies) / (len(tallies) - 1)
     alone = n.sum(axis=0) * rates * (1 - rates)
-    message = alone > 0
-    result: NDArray[np.float64] = np.sqrt(apart[message] / alone[message]) if message.any() else np.ones(1)
+    varies = alone > 0
+    result: FloatArray = np.sqrt(between[varies] / alone[varies]) if varies.any() else np.ones(1)
     return result * normal.stretch(Interval(df=len(tallies) - 1))

@@ -14,31 +14,24 @@ from deniable.errors import EstimateError
 from deniable.mechanism import Channel
 from deniable.plan import (
     NO_PRIVACY,
+    Clusters,
     Mechanism,
-    SampleSizeError,
-    cluster_half_width,
-    clusters_needed,
     curator,
-    expected_half_width,
-    half_width,
-    half_width_of,
     mean_half_width,
     outlook,
-    people_in_each,
-    people_needed,
     plan,
-    power_of_difference,
-    power_of_share,
+    power,
     private,
-    rho_of_log_odds,
     sample_size,
-    sample_size_for_difference,
-    smallest_difference,
-    smallest_share,
+    sample_size_for_power,
+    smallest_effect,
     split_or_sample,
     std_error,
-    verdict,
 )
+from deniable.plan.clusters import cluster_half_width, clusters_needed, people_in_each, rho_of_log_odds
+from deniable.plan.precision import SampleSizeError, expected_half_width, normal_half_width
+from deniable.plan.proposals import verdict
+from deniable.plan.survey import half_width_of, people_needed
 from deniable.survey import Survey
 
 COINS, SCALE = Mechanism(0.25, 0.75), Channel.for_epsilon(1.0, 3)
@@ -63,30 +56,31 @@ WRONG = [
     Case(lambda: plan(SURVEY, half_width=1e-160), "half_width must be from 1e-15 to 1, got 1e-160"),
     Case(lambda: plan(SURVEY, half_width=5e-324), "half_width must be from 1e-15 to 1, got 5e-324"),
     Case(lambda: plan(SURVEY, n=10, confidence=1e-17), "confidence must be from 0.01 to 1, got 1e-17"),
-    Case(lambda: plan(SURVEY, n=10, group_half_width=1e-200), "group_half_width must be from 1e-15 to 1"),
     Case(lambda: plan(SURVEY, n=10, share=np.True_), "share must be from 0 to 1, got np.True_"),
     Case(lambda: plan(SURVEY, n=10, share="0.3"), "share must be from 0 to 1, got '0.3'"),
-    Case(lambda: plan(SURVEY, n=99, clusters=9, rho=0.1, confidence=1e-9), "confidence must be from 0.01 to 1"),
-    Case(lambda: plan(SURVEY, n=99, clusters=HUGE, rho=0.1), "clusters must be at most 1,000,000,000,000, got 1000"),
+    Case(lambda: plan(SURVEY, n=99, clusters=Clusters(9, 0.1), confidence=1e-9), "confidence must be from 0.01 to 1"),
+    Case(lambda: plan(SURVEY, n=99, clusters=Clusters(HUGE, 0.1)), "clusters must be at most 1,000,000,000,000, got 1000"),
     Case(lambda: half_width_of(SURVEY, HUGE), "n must be at most"),
     Case(lambda: people_needed(SURVEY, 5e-324, rough=True), "half_width must be from 1e-15 to 1"),
     Case(lambda: outlook(SURVEY, HUGE), "n must be at most"),
     Case(lambda: verdict(SURVEY, np.True_), "n must be a whole number"),
-    Case(lambda: cluster_half_width(COINS, 99, 9, 0.1, confidence=1e-9), "confidence must be from 0.01 to 1"),
+    Case(lambda: cluster_half_width(COINS, 99, Clusters(9, 0.1), confidence=1e-9), "confidence must be from 0.01 to 1"),
     Case(lambda: people_in_each(COINS, 0.1, HUGE, 0.1), "clusters must be at most"),
     Case(lambda: clusters_needed(COINS, 0.1, HUGE, 0.1), "people must be at most"),
     Case(lambda: rho_of_log_odds(1.0, 5e-324), "share must be from 1e-12 to 0.999999999999, got 5e-324"),
     Case(lambda: std_error(COINS, HUGE), "n must be at most"),
     Case(lambda: std_error(COINS, 9, True), "share must be from 0 to 1, got True"),
-    Case(lambda: half_width(COINS, 9, confidence=math.nan), "confidence must be above 0 and below 1, got nan"),
+    Case(lambda: normal_half_width(COINS, 9, confidence=math.nan), "confidence must be above 0 and below 1, got nan"),
     Case(lambda: expected_half_width(COINS, 2**63, share=0.3), "n must be at most"),
     Case(lambda: sample_size(COINS, 5e-324), "half_width must be from 1e-15 to 1, got 5e-324"),
-    Case(lambda: sample_size_for_difference(COINS, (0.3, 0.4), alpha=5e-324), "alpha must be from 1e-12 to 0.99"),
-    Case(lambda: power_of_difference(COINS, 9, (0.3, 0.4), alpha=1e-17), "alpha must be from 1e-12 to 0.99"),
-    Case(lambda: power_of_share(COINS, 9, 0.3, alpha=math.nan), "alpha must be above 0 and below 1"),
-    Case(lambda: smallest_share(COINS, 100, power=0.04), "power must be above 0.0[0-9]+, with which the smallest of all shows by chance"),
-    Case(lambda: smallest_difference(COINS, 100, power=1e-9), "power must be above 0.0[0-9]+, with which the smallest of all shows by"),
-    Case(lambda: smallest_share(COINS, 100, alpha=1e-17), "alpha must be from 1e-12 to 0.99"),
+    Case(lambda: sample_size_for_power(COINS, (0.3, 0.4), alpha=5e-324), "alpha must be from 1e-12 to 0.99"),
+    Case(lambda: power(COINS, 9, (0.3, 0.4), alpha=1e-17), "alpha must be from 1e-12 to 0.99"),
+    Case(lambda: power(COINS, 9, 0.3, alpha=math.nan), "alpha must be above 0 and below 1"),
+    Case(lambda: smallest_effect(COINS, 100, power=0.04), "power must be above 0.0[0-9]+, which chance alone reaches, got 0.04"),
+    Case(lambda: smallest_effect(COINS, (100, 100), power=1e-9), "power must be above 0.0[0-9]+, which chance alone reaches, got 1e-09"),
+    Case(lambda: power(COINS, (50, 50), 0.3), "share must be two shares for two groups, got 0.3"),
+    Case(lambda: power(COINS, 50, (0.3, 0.4), against=0.1), "against must be left out for two groups, got 0.1"),
+    Case(lambda: smallest_effect(COINS, 100, alpha=1e-17), "alpha must be from 1e-12 to 0.99"),
     Case(lambda: split_or_sample(10, 1e6, 1_000), "epsilon must be from 0 to 1000, got 1000000.0"),
     Case(lambda: split_or_sample(10, math.nan, 1_000), "epsilon must be from 0 to 1000, got nan"),
     Case(lambda: split_or_sample(10**18, 1.0, 1_000), "questions must be at most 10,000"),
@@ -130,7 +124,7 @@ def test_the_most_respondents_that_are_looked_at_are_planned_for() -> None:
 
 def test_shares_that_hardly_differ_take_more_people_than_are_looked_at() -> None:
     with pytest.raises(SampleSizeError, match="respondents must be at most 1,000,000,000,000"):
-        sample_size_for_difference(COINS, (0.0, 1e-200))
+        sample_size_for_power(COINS, (0.0, 1e-200))
 
 
 def test_so_few_clusters_are_needed_that_all_their_people_are_looked_at() -> None:
@@ -145,4 +139,4 @@ def test_a_number_of_people_in_each_of_many_clusters_is_found_without_privacy() 
 
 @pytest.mark.parametrize("power", [0.2, 0.5])
 def test_a_power_above_chance_still_has_its_smallest_share(power: float) -> None:
-    assert 0 < (smallest_share(COINS, 100, power=power) or 0) < (smallest_share(COINS, 100) or 0)
+    assert 0 < (smallest_effect(COINS, 100, power=power) or 0) < (smallest_effect(COINS, 100) or 0)

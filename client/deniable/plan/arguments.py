@@ -13,19 +13,19 @@ from deniable.errors import EstimateError
 
 MOST_PEOPLE = 10**12
 LARGEST = 1e100
-"""Of any other number: squares of it are numbers still."""
+"""Largest absolute value of any other number, whose square is still finite."""
 
-_LEAST_HALF_WIDTH = 1e-15  # far below what MOST_PEOPLE give; squares of it are numbers still
+_LEAST_HALF_WIDTH = 1e-15  # far below what MOST_PEOPLE give, and its square is above 0
 _LEAST_CONFIDENCE = 0.01  # limits that are nearer to an estimate are lost in rounding
 _LEAST_ALPHA = 1e-12  # so that the confidence 1 - alpha is below 1
-_SHOWN = 60  # characters of what came instead
+_LONGEST_QUOTE = 60  # characters of a wrong value in a message
 
 
 def check_number(name: str, value: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
     """Returns a finite number in this range; true and false are not numbers. Raises EstimateError."""
     number = _number(value)
-    if not least <= number <= most:  # which nan is not either
-        raise EstimateError(f"{name} must be from {least:g} to {most:g}, got {shown(value)}")
+    if not least <= number <= most:  # nan is in no range
+        raise EstimateError(f"{name} must be from {least:g} to {most:g}, got {quoted(value)}")
     return number
 
 
@@ -37,9 +37,9 @@ def check_probability(name: str, value: Any) -> float:
 def check_count(name: str, value: Any, most: int = MOST_PEOPLE) -> int:
     """Returns a whole number of at least 1 and at most `most`. Raises EstimateError."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise EstimateError(f"{name} must be a whole number of at least 1, got {shown(value)}")
+        raise EstimateError(f"{name} must be a whole number of at least 1, got {quoted(value)}")
     if value > most:
-        raise EstimateError(f"{name} must be at most {most:,}, got {shown(value)}")
+        raise EstimateError(f"{name} must be at most {most:,}, got {quoted(value)}")
     return int(value)
 
 
@@ -47,9 +47,9 @@ def check_inside(name: str, value: Any, least: float = 0.0, most: float = 1.0) -
     """Returns a number above 0 and below 1, and in a smaller range if stated. Raises EstimateError."""
     number = _number(value)
     if not 0 < number < 1:
-        raise EstimateError(f"{name} must be above 0 and below 1, got {shown(value)}")
+        raise EstimateError(f"{name} must be above 0 and below 1, got {quoted(value)}")
     if not least <= number <= most:
-        raise EstimateError(f"{name} must be from {least:g} to {most:.12g}, got {shown(value)}")
+        raise EstimateError(f"{name} must be from {least:g} to {most:.12g}, got {quoted(value)}")
     return number
 
 
@@ -84,17 +84,17 @@ def check_scores(value: Sequence[Any], categories: int) -> tuple[float, ...]:
     """Returns a number for each of the first categories, not all alike. Raises EstimateError."""
     figures = tuple(check_number("scores", score) for score in value)
     if not 2 <= len(figures) <= categories or max(figures) - min(figures) < 1 / LARGEST:
-        raise EstimateError(f"scores must be 2 to {categories} numbers, not all alike, got {shown(value)}")
+        raise EstimateError(f"scores must be 2 to {categories} numbers, not all alike, got {quoted(value)}")
     return figures
 
 
-def shown(value: Any) -> str:
-    """Returns a wrong value for a message, shortened if long. Python writes no whole number of thousands of digits."""
+def quoted(value: Any) -> str:
+    """Returns a wrong value for a message, shortened if long."""
     try:
         text = repr(value)
-    except ValueError:
+    except ValueError:  # Python writes no whole number of thousands of digits
         text = f"a number of {value.bit_length():,} bits" if isinstance(value, int) else type(value).__name__
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…"
 
 
 def _number(value: Any) -> float:
