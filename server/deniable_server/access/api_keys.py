@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from deniable_server.identity.names import readable
+from deniable_server.identity.names import check_name
 from deniable_server.store.accounts import ApiKey
 from deniable_server.store.protocol import Store
 
@@ -21,7 +21,7 @@ PREFIX = "dk_"
 
 def make(store: Store, name: str, scopes: Sequence[str], survey: str | None = None) -> str:
     """A new key as its holder writes it. Raises ValueError naming the rule, ConflictError for a name taken, UnknownSurveyError."""
-    name = readable("the key's name", name)
+    name = check_name("the key's name", name)
     if name.startswith(PREFIX):
         raise ValueError(f"the key's name must not begin with {PREFIX}, as keys do")
     if not scopes or not set(scopes) <= set(SCOPES):

@@ -92,7 +92,7 @@ def _researcher(otherwise: str) -> str:
 def _holds(name: str, password: str) -> bool:
     """Returns whether a password is the account's. Raises RateLimitError with a hint for programs."""
     try:
-        return current_passwords().hold(name, password)
+        return current_passwords().verify(name, password)
     except RateLimitError as error:
         raise RateLimitError(error.seconds, "A program that sends a key in place of a password does not wait.") from None
 

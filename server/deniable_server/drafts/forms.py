@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField
-from wtforms import (
-    BooleanField,
-    HiddenField,
-    SubmitField,
-    TextAreaField,
-)
+from wtforms import BooleanField, HiddenField, SubmitField, TextAreaField
 from wtforms.validators import ValidationError
 
 from deniable.extras import available
@@ -30,10 +25,10 @@ class BeginForm(FlaskForm):  # type: ignore[misc]
 
 
 class SourceForm(FlaskForm):  # type: ignore[misc]
-    """A survey file as text. revision: of the text that the page shows."""
+    """A survey file as text. `revision` is of the text that the page shows."""
 
     source = TextAreaField("Survey file", render_kw={"rows": 24, "spellcheck": "false", "autocomplete": "off"})
-    file = FileField("Replace it with a file")
+    file = FileField("Replace with a file")
     revision = HiddenField()
     save = SubmitField("Save and check")
     publish = SubmitField("Publish")
@@ -41,7 +36,7 @@ class SourceForm(FlaskForm):  # type: ignore[misc]
     keep = SubmitField("Save mine separately")
 
     def validate_file(self, field: FileField) -> None:
-        """Takes the text of an uploaded file."""
+        """Replaces the text with an uploaded file."""
         if not field.data:
             return
         try:

@@ -101,22 +101,22 @@ def init(db: Database, user: str, password_env: str | None) -> None:
 
 def _has_sample_text(survey: Survey) -> bool:
     """Returns whether a survey still has sample text of a new draft, which the page *Publish* reports, too."""
-    from deniable_server.drafts.editor.leftover import left_over  # Flask comes with it, which no other command needs
+    from deniable_server.drafts.editor.sample_text import find_sample_text  # loads Flask, which no other command needs
 
-    sample = left_over(survey)
-    if sample:
-        click.echo("Sample text is still in it. Respondents would read:", err=True)
-    for one in sample:
-        click.echo(f"  {one.label}: {one.words}", err=True)
-    return bool(sample)
+    samples = find_sample_text(survey)
+    if samples:
+        click.echo("The survey still has sample text. Respondents would read:", err=True)
+    for sample in samples:
+        click.echo(f"  {sample.label}: {sample.words}", err=True)
+    return bool(samples)
 
 
 def _name_gaps(survey: Survey) -> None:
     """Prints the languages that lack texts on standard error, as the page *Publish* does."""
-    from deniable_server.drafts.editor.incomplete import incomplete  # Flask comes with it, which no other command needs
+    from deniable_server.drafts.editor.missing_translations import missing_translations  # loads Flask, which no other command needs
 
-    for one in incomplete(survey):
-        click.echo(f"{one.sentence}.", err=True)
+    for missing in missing_translations(survey):
+        click.echo(f"{missing.sentence}.", err=True)
 
 
 def _check_title(store: Store, survey: Survey, owner: str | None, same_title: bool) -> None:

@@ -13,7 +13,7 @@ import click
 from deniable_server.access import api_keys
 from deniable_server.config import Config, Database
 from deniable_server.identity import account_links
-from deniable_server.identity.names import readable
+from deniable_server.identity.names import check_name
 from deniable_server.operate.cli_database import database, json_option, opened, print_json
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
@@ -27,7 +27,7 @@ class Name(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Returns the name without spaces at its ends."""
         try:
-            return readable("the name", str(value))
+            return check_name("the name", str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
 

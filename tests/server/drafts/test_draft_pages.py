@@ -30,7 +30,7 @@ from deniable.survey.dump import to_yaml
 from deniable.topics import TOPICS
 from deniable.xlsform import read_xlsform
 from deniable_server.drafts.draft_pages import EXAMPLE
-from deniable_server.drafts.editor.drafted import title_in
+from deniable_server.drafts.editor.draft_text import title_in
 from deniable_server.identity import sessions
 from deniable_server.store.drafts import MOST, Draft
 from deniable_server.store.protocol import Store
@@ -520,7 +520,7 @@ def test_another_survey_under_a_published_id_is_refused_and_stays_a_draft(editor
     assert first.publish().status_code == 302
     assert editor().publish().status_code == 302  # the same once more
     for page in (other.press("publish"), other.source("publish", EXAMPLE.replace("marriage", "work"))):
-        assert (page.status_code, "must be a new one" in page.text) == (422, True)
+        assert (page.status_code, "must be new" in page.text) == (422, True)
     assert store.surveys.published("affairs").survey.title == "About marriage"
     assert [draft.id for draft in store.drafts.listed("ada")] == [other.id]
 

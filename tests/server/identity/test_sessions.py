@@ -213,7 +213,7 @@ def test_a_device_is_known_to_the_user_who_logged_in_from_it_and_to_no_other(ada
     cookie = ada.get_cookie("deniable-device").value
     for user, sent, known in (("ada", cookie, True), ("eve", cookie, False), ("ada", cookie[:-1], False), ("ada", "", False)):
         with app.test_request_context("/login", headers={"Cookie": f"deniable-device={sent}"}):
-            assert (sessions.device(user) is not None) == known
+            assert (sessions.device_id(user) is not None) == known
     log_in(ada)
     log_out = press(ada, "/logout")
     assert log_out.status_code == 302
