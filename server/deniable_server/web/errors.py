@@ -63,7 +63,7 @@ def register(app: Flask) -> None:
     app.register_error_handler(DigestError, lambda error: reply(409, "digest", str(error)))
     app.register_error_handler(WithheldError, lambda error: reply(403, "withheld", str(error)))
     app.register_error_handler(TooMuchError, lambda error: reply(422, "computing", str(error)))
-    app.register_error_handler(GoneError, lambda error: reply(499, "gone", "nobody waits for this any more"))
+    app.register_error_handler(GoneError, lambda error: reply(499, "gone", "the client has disconnected"))
     app.register_error_handler(EstimateError, lambda error: reply(400, "estimate", str(error)))
     app.register_error_handler(StoreError, _store_error)
     app.register_error_handler(RateLimitError, _too_many)

@@ -153,7 +153,7 @@ def test_no_old_cookie_opens_a_restored_server_and_what_comes_back_is_listed(pas
         "survey\tclinic\topen",
         "codes\tstaff\t2 of 2 can be used",
         "\tclinic\tsurvey.closed\thooks.example.org",
-        "All sessions, and links that make accounts, are ended.",
+        "All sessions and all unused sign-up links have ended.",
     ):
         assert line in printed
     assert "SECRET" not in printed
@@ -166,7 +166,7 @@ def test_the_log_that_survived_takes_keys_accounts_and_roles_away_again(past: Pa
     for act in (
         "key.revoke\tleaked",
         "account.remove\tmallory",
-        "role.take\tclinic\teve has none",
+        "role.take\tclinic\teve has no role",
         "survey.close\tclinic",
         "webhook.remove",
     ):
@@ -230,7 +230,7 @@ def test_restore_asks_at_a_terminal(past: Past, tmp_path: Path, answer: str, cod
 
 def test_restore_refuses_without_a_terminal_and_leaves_nothing(past: Past, tmp_path: Path) -> None:
     code, _, printed = run("restore", past.backup, "--db", tmp_path / "new.db")
-    assert (code, "say --yes" in printed, "key\tleaked" in printed) == (1, True, True)
+    assert (code, "add --yes" in printed, "key\tleaked" in printed) == (1, True, True)
     assert list(tmp_path.iterdir()) == []
 
 

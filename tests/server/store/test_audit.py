@@ -83,7 +83,7 @@ def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey
         ("ada", "survey.publish", "mine", f"digest {mine.digest}, owner ada"),
         ("ada", "codes.make", "mine", "2 codes"),
         ("ada", "role.give", "mine", "eve is editor"),
-        ("ada", "role.take", "mine", "eve has none"),
+        ("ada", "role.take", "mine", "eve has no role"),
         ("ada", "key.make", "lab", "submit results for mine"),
         ("ada", "key.revoke", "lab", ""),
         ("ada", "account.disable", "eve", ""),
