@@ -11,7 +11,7 @@ from deniable.wire.submission import Submission
 from deniable_server.api.callers import key_needed
 from deniable_server.store.accounts import ApiKey
 from deniable_server.store.errors import UnavailableError, busy
-from deniable_server.store.protocol import WAIT_SECONDS, Store, TakeBack, Tell
+from deniable_server.store.protocol import WAIT_SECONDS, Cancel, Notify, Store
 from deniable_server.web.errors import DigestError
 from deniable_server.web.rate_limiter import Rate
 
@@ -89,13 +89,13 @@ class DirectSubmissions:
         """Counts a submission against the rate limit. Raises RateLimitError."""
         self._rate.take()
 
-    def take(self, survey: Survey, body: bytes, tell: Tell) -> TakeBack:
-        """Begins to store a submission, as `Submissions.adding` does. Raises as `check_length` and `read` do.
+    def take(self, survey: Survey, body: bytes, notify: Notify) -> Cancel:
+        """Begins to store a submission, as `Submissions.add_later` does. Raises as `check_length` and `read` do.
 
         A caller that stops waiting, after `patience` seconds, cancels it and replies with `busy`.
         """
         check_length(survey, len(body), None)
-        return self._store.submissions.adding(survey.id, read(survey, body, None), tell)
+        return self._store.submissions.add_later(survey.id, read(survey, body, None), notify)
 
     def accepted(self) -> Response:
         """Returns the reply to a stored submission."""

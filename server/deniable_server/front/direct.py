@@ -46,7 +46,7 @@ class SubmissionBackend(Protocol):
     def learn(self, survey_id: str) -> Any:
         """Reads a survey from the database."""
 
-    def take(self, survey: Any, body: bytes, tell: Callable[[Outcome], None]) -> Callable[[], bool]:
+    def take(self, survey: Any, body: bytes, notify: Callable[[Outcome], None]) -> Callable[[], bool]:
         """Begins to store a submission. Returns the function that cancels it."""
         raise NotImplementedError
 
@@ -82,9 +82,9 @@ class Direct:
             return self._busy
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[GatewayReply] = loop.create_future()
-        take_back = self._door.take(survey, body, partial(self._hear, loop, reply))
+        cancel = self._door.take(survey, body, partial(self._hear, loop, reply))
         self._waiting += 1
-        patience = loop.call_later(self._door.patience, self._give_up, take_back, reply)
+        patience = loop.call_later(self._door.patience, self._give_up, cancel, reply)
         try:
             return await reply
         finally:
@@ -98,9 +98,9 @@ class Direct:
                 return
         loop.call_soon_threadsafe(self._settle)
 
-    def _give_up(self, take_back: Callable[[], bool], reply: asyncio.Future[GatewayReply]) -> None:
+    def _give_up(self, cancel: Callable[[], bool], reply: asyncio.Future[GatewayReply]) -> None:
         """Cancels a submission that has waited too long, unless it is already being stored."""
-        if take_back():
+        if cancel():
             self._tell(reply, self._door.busy())
 
     def _settle(self) -> None:

@@ -87,10 +87,10 @@ def invite() -> Page:
 
 
 @bp.post("/manage/people/links/end")
-def take_back() -> Page:
+def revoke() -> Page:
     """Revokes an unused link."""
     try:
-        current_store().people.take_back(bytes.fromhex(request.form.get("link", "")))
+        current_store().people.revoke(bytes.fromhex(request.form.get("link", "")))
     except ValueError:
         abort(400, "link must be one of the links on the page")
     return done("The link no longer works.", ".page")

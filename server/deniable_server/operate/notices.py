@@ -36,7 +36,7 @@ def note(store: Store, today: str, moment: int) -> None:
                 _body(event, today, {"survey": webhook.survey, "digest": digest, **data}) for event, data in _news(webhook, before, now)
             )
             messages = [Message(f"msg_{secrets.token_hex(12)}", webhook.id, body, 0, moment) for body in bodies]
-            store.webhooks.tell(webhook.id, before, now, messages)
+            store.webhooks.queue(webhook.id, before, now, messages)
 
 
 def _news(webhook: Webhook, before: ReceiverState, now: ReceiverState) -> Iterator[tuple[str, dict[str, int]]]:
