@@ -9,7 +9,7 @@ from deniable_server.access.invitations import MOST_CODES
 from deniable_server.pages.forms import Between, WholeField
 
 
-class CodesForm(FlaskForm):  # type: ignore[misc]
+class CodesForm(FlaskForm):
     """The number, the group and the format of new codes."""
 
     count = WholeField("How many codes?", [Between(1, MOST_CODES, f"Enter a whole number from 1 to {MOST_CODES:,}.")])

@@ -19,7 +19,7 @@ from deniable_server.web.audience import least
 bp = routes("survey_keys", __name__)
 
 
-class KeyForm(FlaskForm):  # type: ignore[misc]
+class KeyForm(FlaskForm):
     """The name and the scopes of a new key."""
 
     name = StringField("Name of the key", [InputRequired("Enter a name."), Length(max=64)], render_kw={"autocomplete": "off"})

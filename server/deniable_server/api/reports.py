@@ -1,8 +1,8 @@
 """Export of a survey's perturbed records as a file: the records in the tally, without sender and time.
 
-The records of a slice are sorted by their bytes. So a download depends only on the counted records: it reveals neither the order nor
-the submissions in which they came, and two downloads are equal until a batch is counted. The file is complete before any of it is sent,
-so that slow downloads do not occupy the database.
+The records of a slice are sorted by their bytes. So a download depends only on the counted records: it reveals neither their order nor
+which of them came together, and two downloads are equal until a batch is counted. The file is complete before any of it is sent, so that
+slow downloads do not occupy the database.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from wtforms.validators import ValidationError
 from deniable.extras import available
 
 
-class BeginForm(FlaskForm):  # type: ignore[misc]
+class BeginForm(FlaskForm):
     """The start of a draft: a file, a topic or the example."""
 
     file = FileField("A survey file (YAML or JSON)")
@@ -24,7 +24,7 @@ class BeginForm(FlaskForm):  # type: ignore[misc]
             self.accepts += ",.xlsx,.xls"
 
 
-class SourceForm(FlaskForm):  # type: ignore[misc]
+class SourceForm(FlaskForm):
     """A survey file as text. `revision` is of the text that the page shows."""
 
     source = TextAreaField("Survey file", render_kw={"rows": 24, "spellcheck": "false", "autocomplete": "off"})
@@ -49,7 +49,7 @@ class SourceForm(FlaskForm):  # type: ignore[misc]
         return (self.source.data or "").replace("\r\n", "\n")
 
 
-class PublishForm(FlaskForm):  # type: ignore[misc]
+class PublishForm(FlaskForm):
     """Confirmation that a draft is published.
 
     Attributes:

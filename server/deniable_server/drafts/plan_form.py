@@ -19,7 +19,7 @@ _PEOPLE = f"Enter a whole number of people from 1 to {MOST_PEOPLE:,}."
 _SLOPE = ("without", "with_it", "having")
 
 
-class _People(StringField):  # type: ignore[misc]
+class _People(StringField):
     """A whole number of people; `number` is None if the field is empty or invalid."""
 
     number: int | None = None
@@ -34,7 +34,7 @@ class _People(StringField):  # type: ignore[misc]
         self.number = int(text) if text else None
 
 
-class _Share(StringField):  # type: ignore[misc]
+class _Share(StringField):
     """A number from 0 to 1. `ends` says whether 0 and 1 are valid."""
 
     number: float | None = None
@@ -51,7 +51,7 @@ class _Share(StringField):  # type: ignore[misc]
         self.number = number if text else None
 
 
-class PlanForm(Form):  # type: ignore[misc]
+class PlanForm(Form):
     """The parameters of a plan, which are in the address, so that people can save and share it."""
 
     n = _People("How many people may answer?", default=str(PLANNED))

@@ -21,7 +21,7 @@ def _check_field(field: StringField) -> None:
         raise ValidationError("Use only letters, digits and other printable characters.") from None
 
 
-class LoginForm(FlaskForm):  # type: ignore[misc]
+class LoginForm(FlaskForm):
     """Name and password; lengths are capped so that hashing cannot be made slow."""
 
     user = StringField("Name", [InputRequired("Enter your name."), Length(max=64)], render_kw={"autocomplete": "username"})
@@ -31,7 +31,7 @@ class LoginForm(FlaskForm):  # type: ignore[misc]
     submit = SubmitField("Log in")
 
 
-class _NewPassword(FlaskForm):  # type: ignore[misc]
+class _NewPassword(FlaskForm):
     """A new password, entered twice."""
 
     password = PasswordField(
@@ -69,7 +69,7 @@ class PasswordForm(_NewPassword):
     submit = SubmitField("Change password")
 
 
-class ConfirmForm(FlaskForm):  # type: ignore[misc]
+class ConfirmForm(FlaskForm):
     """An act that asks for the password again."""
 
     current = PasswordField(
@@ -97,7 +97,7 @@ class PasskeyForm(ConfirmForm):
         _check_field(field)
 
 
-class CodeForm(FlaskForm):  # type: ignore[misc]
+class CodeForm(FlaskForm):
     """A code from the app, a recovery code, or a passkey's credential."""
 
     code = StringField("Code", [InputRequired("Enter a code."), Length(max=64)], render_kw=_CODE)

@@ -20,8 +20,8 @@ def export_command(db: Database, survey_id: str, folder: Path) -> None:
     """Write counted records to a folder of Parquet files.
 
     Exports all records of a closed survey, and the counted batches of an open one. They are sorted by their bytes and have no ids, so
-    nothing shows when and in which submission they came. `deniable tally DIR` counts them, on one machine or many. The server may run
-    meanwhile. The folder appears only when it is complete.
+    nothing shows when they came, or which of them came together. `deniable tally DIR` counts them, on one machine or many. The server
+    may run meanwhile. The folder appears only when it is complete.
 
     Example:
       deniable-server export health --parquet health-export

@@ -41,7 +41,7 @@ class SettingNumber(click.ParamType[Any]):
 @click.argument("survey_id")
 @click.option("--points", type=SettingNumber(decimal), metavar="POINTS", help="The target precision: ± points, 0.1 to 50.")
 @click.option("--expected", type=SettingNumber(or_none=True), metavar="N", help="The expected number of people.")
-@click.option("--least", type=SettingNumber(), metavar="N", help="The least number of records for which estimates are shown.")
+@click.option("--least", type=SettingNumber(), metavar="N", help="The smallest number of records at which estimates are shown.")
 @click.option("--close-on", metavar="DAY", help="The last day for answers, YYYY-MM-DD in UTC.")
 @click.option("--close-at", type=SettingNumber(or_none=True), metavar="N", help="The number of records at which the survey closes.")
 @click.option("--delete-on", metavar="DAY", help="The day on which the server deletes the records.")

@@ -23,7 +23,7 @@ class Settings:
     Attributes:
         half_width: The target half-width of every share's confidence interval, as a share (0.05 is five points).
         expected: The expected number of respondents.
-        least: The least number of records for which estimates are shown.
+        least: The smallest number of records at which estimates are shown.
         close_on: The last day on which answers are accepted, in UTC.
         close_at: The number of records at which the survey closes.
         archived: Whether lists hide the survey, once it is closed.

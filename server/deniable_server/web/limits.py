@@ -20,8 +20,8 @@ from deniable_server.web.audience import may_send_forms
 SMALL = 8 << 10  # bytes: every request may have so many, since nobody can do harm with them
 View = TypeVar("View", bound=Callable[..., Any])
 _SIZES: dict[Callable[..., Any] | None, Callable[[Survey], int] | int] = {}
-BODY = "deniable.body"  # the key of the environ with a body that the front has read, of which there is one copy
-REFUSED = "deniable.refused"  # the key of the environ with the error for which the front refused a request
+BODY = "deniable.body"  # the key of the environ with the only copy of a body that the front has read
+REFUSED = "deniable.refused"  # the key of the environ with the error of a request that the front refused
 
 
 def register(app: Flask) -> None:

@@ -30,7 +30,7 @@ JOINED = [("all", "all of these conditions hold"), ("any", "any of these conditi
 PLANNED = 1_000  # people, by default
 
 
-class WordsForm(Form):  # type: ignore[misc]
+class WordsForm(Form):
     """A question in another language."""
 
     text = TextAreaField("Question", render_kw={"rows": 2})
@@ -40,7 +40,7 @@ class WordsForm(Form):  # type: ignore[misc]
     section_note = TextAreaField("Section note", render_kw={"rows": 2})
 
 
-class ConditionForm(Form):  # type: ignore[misc]
+class ConditionForm(Form):
     """A condition on an earlier question. `tied` says whether it belongs to the previous condition."""
 
     question = SelectField("Show only after an answer to", validate_choice=False)
@@ -50,7 +50,7 @@ class ConditionForm(Form):  # type: ignore[misc]
     tied = BooleanField("Together with the previous condition")
 
 
-class QuestionForm(Form):  # type: ignore[misc]
+class QuestionForm(Form):
     """A question. `was` is its id when the page was loaded; `rest` has the keys without a field, as JSON."""
 
     text = TextAreaField("Question", render_kw={"rows": 2})
@@ -82,7 +82,7 @@ class QuestionForm(Form):  # type: ignore[misc]
     words = FieldList(FormField(WordsForm))
 
 
-class LanguageForm(Form):  # type: ignore[misc]
+class LanguageForm(Form):
     """The survey's texts in another language."""
 
     tag = StringField("Language")
@@ -94,7 +94,7 @@ class LanguageForm(Form):  # type: ignore[misc]
     closed = TextAreaField(LABELS["closed"], render_kw={"rows": 1})
 
 
-class EditorForm(FlaskForm):  # type: ignore[misc]
+class EditorForm(FlaskForm):
     """The editor form of a draft, created by `filled` or from a request. `revision` is of the text that the page shows."""
 
     title = TextAreaField(LABELS["title"], render_kw={"rows": 1})

@@ -23,7 +23,7 @@ class MissingTranslation(NamedTuple):
 
 
 def missing_translations(survey: Survey, fields: Fields | None = None) -> tuple[MissingTranslation, ...]:
-    """Returns the languages in which texts of the survey, or this server's own words, are missing.
+    """Returns the languages that lack texts of the survey, or this server's own words.
 
     Args:
         survey: The survey of a draft or of a file.

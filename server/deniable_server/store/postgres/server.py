@@ -260,7 +260,7 @@ def _pools(url: str, most: int, *, apart: bool = True) -> dict[bool, ConnectionP
 
 
 def _pool(url: str, most: int) -> ConnectionPool[psycopg.Connection[Any]]:
-    """Returns a pool of up to `most` connections, one of which stays open."""
+    """Returns a pool of up to `most` connections; one stays open."""
     return ConnectionPool(
         url,
         min_size=1,

@@ -1,7 +1,7 @@
 """Intake of submissions that are not counted yet: durable, encrypted, and of one size for each part of a survey.
 
 Whenever a part changes, it is encrypted as a whole under a new nonce. So the database shows neither how many submissions wait, nor
-which arrived last, nor which code came with which.
+which arrived last, nor the submission of a code.
 """
 
 from __future__ import annotations

@@ -251,4 +251,4 @@ class NoWriter(Writer):
         raise UnavailableError("this process only reads the database")
 
     def close(self) -> None:
-        """Does nothing, since no thread was started."""
+        """Ends the writer, which has no thread to stop."""
