@@ -10,7 +10,7 @@ from deniable_server.identity.names import LONGEST, check_name
 from deniable_server.identity.passwords import LENGTHS
 
 _CODE = {"autocomplete": "one-time-code", "spellcheck": "false", "autocapitalize": "none"}
-_PASSWORD = Length(LENGTHS[0], LENGTHS[-1], f"A password has {LENGTHS[0]} to {LENGTHS[-1]} characters.")
+_PASSWORD = Length(LENGTHS[0], LENGTHS[-1], f"Choose a password of {LENGTHS[0]} to {LENGTHS[-1]} characters.")
 
 
 def _check_field(field: StringField) -> None:

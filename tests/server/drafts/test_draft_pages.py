@@ -227,7 +227,7 @@ def test_each_mistake_stands_beside_its_field_and_in_the_list_above(editor: Open
         assert f'href="#{place}"' in page.text
         assert re.search(rf'<(input|textarea|select)[^>]*aria-invalid="true"[^>]*id="{place}"', page.text), place
     assert "later is not a known key" in page.text
-    assert re.search(r"Question 2: Options</a>: no\. 2 must differ", page.text)
+    assert re.search(r"Question 2: Options:</a> no\. 2 must differ", page.text)
 
 
 BRANCHED = (
