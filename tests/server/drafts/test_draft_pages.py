@@ -398,7 +398,7 @@ def test_all_that_is_wrong_in_a_file_is_told_with_its_line_and_nothing_is_lost(e
     one = editor()
     page = one.source(do, WRONG.replace("\n", "\r\n"))
     assert page.status_code == 422
-    assert "Fix 2 things" in page.text
+    assert "Fix 2 problems" in page.text
     assert "Line 5, <code>epsilon</code>: must be above 0 and at most 10" in page.text
     assert "did you mean yes_no?" in page.text
     assert one.draft.text == WRONG
