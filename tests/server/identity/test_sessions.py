@@ -270,7 +270,7 @@ def test_a_login_without_its_cookie_is_told_why_and_nothing_that_it_sent_is_show
         assert "ada" not in page.split("</header>")[-1]
         assert PASSWORD not in page
         assert 'action="/login?next=/manage/account"' in page
-    assert "you have logged in or out after it was opened" in client.post("/login", data={**form, "csrf_token": "of another visit"}).text
+    assert "you have logged in or out since you opened it" in client.post("/login", data={**form, "csrf_token": "of another visit"}).text
 
 
 def test_whoever_logs_in_with_the_page_that_said_so_is_in(client: FlaskClient) -> None:
