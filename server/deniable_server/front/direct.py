@@ -29,7 +29,7 @@ _OWN = {"same-origin", "none"}
 
 
 Outcome = bool | BaseException
-"""Whether a submission is new, or the error with which it was refused."""
+"""Whether a submission is new, or the error of a refused one."""
 
 
 class SubmissionBackend(Protocol):

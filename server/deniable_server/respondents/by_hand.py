@@ -50,8 +50,8 @@ def blank(survey_id: str) -> Page:
 
 def _group(survey: Survey) -> str | None:
     """Returns the group in the address, whatever its case and spaces."""
-    wanted = " ".join(request.args.get("group", "").split()).casefold()
-    matches = [label for label in survey.groups if " ".join(label.split()).casefold() == wanted]
+    requested = " ".join(request.args.get("group", "").split()).casefold()
+    matches = [label for label in survey.groups if " ".join(label.split()).casefold() == requested]
     return matches[0] if len(matches) == 1 else request.args.get("group")
 
 
