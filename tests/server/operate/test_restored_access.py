@@ -199,7 +199,7 @@ def test_a_code_whose_record_waits_in_the_old_database_is_spent_where_its_key_is
         key_file(server.db).unlink()
     before = server.db.read_bytes()
     status, _, printed = run("restore", copy, "--db", tmp_path / "new.db", "--yes", "--old", server.db)
-    assert (status, "1 spent code\n" in printed, "records waited to be counted" in printed) == (0, with_key, not with_key), printed
+    assert (status, "1 spent code\n" in printed, "records that waited to be counted" in printed) == (0, with_key, not with_key), printed
     assert "codes\tstaff\t1 of 2 can be used" in printed or not with_key
     assert server.db.read_bytes() == before
     server.close()
@@ -240,7 +240,7 @@ def test_a_log_that_was_changed_or_is_another_servers_is_refused(past: Past, tmp
         (lines[:-3] + lines[-2:], "must follow the one before it"),
         ([line.replace("mallory", "eve") for line in lines], "must follow the one before it"),
         (["{}"], "must be a line that `audit show --json` printed"),
-        (lines[-2:], "must go on from the backup's last entry"),
+        (lines[-2:], "must continue the backup's last entry"),
     ):
         (tmp_path / "log").write_text("\n".join(wrong))
         code, _, printed = run("restore", past.backup, "--db", tmp_path / "new.db", "--yes", "--audit", tmp_path / "log")
