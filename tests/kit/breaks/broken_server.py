@@ -91,7 +91,7 @@ def spend_in_two_steps() -> None:
 
 def counts_hashes() -> None:
     """Writes the most passwords that were hashed at the same time into the file that DENIABLE_HASHES names."""
-    verified, lock, now = passwords._verified, threading.Lock(), [0]
+    verified, lock, now = passwords._matches, threading.Lock(), [0]
     file = Path(os.environ["DENIABLE_HASHES"])
     file.write_text("0")
 
@@ -105,7 +105,7 @@ def counts_hashes() -> None:
             with lock:
                 now[0] -= 1
 
-    passwords._verified = counted
+    passwords._matches = counted
 
 
 def hashes_without_limit() -> None:

@@ -197,8 +197,8 @@ def test_an_unknown_name_waits_like_a_known_one(passwords: Passwords, clock: Clo
 
 def test_an_unknown_name_costs_the_hash_of_a_known_one(passwords: Passwords, monkeypatch: pytest.MonkeyPatch) -> None:
     hashed = []
-    verified = password_checks._verified
-    monkeypatch.setattr(password_checks, "_verified", lambda stored, password: hashed.append(stored) or verified(stored, password))
+    verified = password_checks._matches
+    monkeypatch.setattr(password_checks, "_matches", lambda stored, password: hashed.append(stored) or verified(stored, password))
     for name in ("ada", "nobody"):
         assert not passwords.verify(name, WRONG)
     known, unknown = (argon2.extract_parameters(stored) for stored in hashed)
@@ -229,8 +229,8 @@ def test_a_password_that_held_costs_no_hash_for_five_minutes_or_until_it_changes
     passwords: Passwords, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hashed = []
-    verified = password_checks._verified
-    monkeypatch.setattr(password_checks, "_verified", lambda stored, password: hashed.append(1) or verified(stored, password))
+    verified = password_checks._matches
+    monkeypatch.setattr(password_checks, "_matches", lambda stored, password: hashed.append(1) or verified(stored, password))
     assert all(passwords.verify("ada", RIGHT) for _ in range(100))
     assert len(hashed) == 1
     assert not passwords.verify("ada", WRONG)
