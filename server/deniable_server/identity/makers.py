@@ -1,4 +1,4 @@
-"""Makers of keys and webhooks, from the audit log, and the removal of an account with its webhooks."""
+"""Makers of keys and webhooks, and the removal of an account with its webhooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands `deniable-server audit`: show and verify the audit log of researchers' and operators' acts."""
+"""Commands `deniable-server audit`: show and verify the acts of researchers and operators."""
 
 from __future__ import annotations
 
