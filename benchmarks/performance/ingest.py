@@ -32,7 +32,8 @@ from deniable_server.store.sql import writer
 from deniable_server.store.sql.incoming import IncomingQueue
 from deniable_server.store.sqlite.file import SqliteFile
 def alone(self, arrival):
-    self._writer.begin(lambda connection: self._admit(connection, [arrival])[0]).add_done_callback(lambda done: arrival.tell(done.result()))
+    job = lambda connection: self._admit(connection, [arrival])[0]
+    self._writer.begin(job).add_done_callback(lambda done: arrival.notify(done.result()))
 commit = SqliteFile.commit
 def slowed(self, connection):
     commit(self, connection)

@@ -20,7 +20,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
 
     Args:
         config: The operator's configuration.
-        store: In place of the store of the config's database.
+        store: Replaces the store of the config's database.
     """
     # Imported here, since most commands do not need it and would take twice as long to start.
     from flask import Flask
@@ -34,7 +34,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     app.config.update(
         SECRET_KEY=config.secret_key,
         WTF_CSRF_TIME_LIMIT=None,
-        WTF_CSRF_SSL_STRICT=False,  # it asks for the referrer, which no page of ours sends; the token and the strict cookie are the guard
+        WTF_CSRF_SSL_STRICT=False,  # this check needs the referrer, which our pages do not send; the token and the strict cookie protect
     )
     context.register(app, context.Services(store or open_store(config.db), config))
     identity.register_sessions(app)

@@ -15,7 +15,7 @@ MOST_PER_SECOND = 2000  # submissions: twice what 1,000 respondents a second sen
 
 @dataclass(frozen=True)
 class Database:
-    """Where the data is, and the key file, whose key encrypts waiting submissions and signs cookies.
+    """Location of the data and of the key file, whose key encrypts waiting submissions and signs cookies.
 
     Attributes:
         path: An SQLite file, or None.
@@ -28,24 +28,24 @@ class Database:
     url: str = field(default="", repr=False)
 
     @classmethod
-    def at(cls, place: str | Path | Database) -> Database:
+    def at(cls, location: str | Path | Database) -> Database:
         """Returns the database at a path or a URL: sqlite:///data.db, sqlite:////srv/data.db or postgresql://user@host/name.
 
         The key file of an SQLite database is beside it; for PostgreSQL, $DENIABLE_KEY_FILE names it, by default deniable.key.
 
         Raises:
-            ValueError: The URL is another one, of which only the scheme is quoted; or its password cannot be separated from the rest;
-                or the key file is named like an API key.
+            ValueError: The URL has another form (the message quotes only its scheme), its password cannot be separated from the rest, or
+                the key file is named like an API key.
         """
-        if isinstance(place, Database):
-            return place
-        scheme, separator, rest = str(place).partition("://")
-        if isinstance(place, Path) or not separator:
-            return cls(Path(place), key_file(Path(place)))
+        if isinstance(location, Database):
+            return location
+        scheme, separator, rest = str(location).partition("://")
+        if isinstance(location, Path) or not separator:
+            return cls(Path(location), key_file(Path(location)))
         if scheme in ("postgresql", "postgres"):
             if "@" in rest[rest.find("@") + 1 :] or "@" in rest.partition("/")[2] or "@" in rest.partition("?")[2]:
                 raise ValueError("in a database's url every @ / ? of a user or password must be percent-encoded: %40 %2F %3F")
-            return cls(None, key_path(os.environ.get(KEY_FILE, "deniable.key"), f"${KEY_FILE}"), str(place))
+            return cls(None, key_path(os.environ.get(KEY_FILE, "deniable.key"), f"${KEY_FILE}"), str(location))
         if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
             return cls(Path(rest[1:]), key_file(Path(rest[1:])))
         kind = scheme if scheme.isalnum() and scheme != "sqlite" else "sqlite without a third slash and a path"
@@ -55,8 +55,8 @@ class Database:
         """Returns the path, or the URL without its password and its parameters."""
         if self.path is not None:
             return str(self.path)
-        who, at, where = self.url.partition("://")[2].partition("?")[0].rpartition("@")
-        return f"postgresql://{who.partition(':')[0]}{at}{where}"
+        user, at, host = self.url.partition("://")[2].partition("?")[0].rpartition("@")
+        return f"postgresql://{user.partition(':')[0]}{at}{host}"
 
 
 MOST_LOGO = 200_000  # bytes
@@ -137,17 +137,17 @@ class Config:
 
     @classmethod
     def for_database(cls, db: str | Path | Database, public_url: str | None = None, most_per_second: int = MOST_PER_SECOND) -> Config:
-        """Returns the config of the server that `deniable-server init` made at `db`. Raises FileNotFoundError if there is none."""
-        place = Database.at(db)
-        whole = Database.at(place.path.resolve()) if place.path else place  # a link leads to the same database, and to its lock
-        return cls(whole, place.key.read_text().strip(), public_url, most_per_second)
+        """Returns the config of the server that `deniable-server init` made at `db`. Raises FileNotFoundError without one."""
+        database = Database.at(db)
+        resolved = Database.at(database.path.resolve()) if database.path else database  # a symbolic link has the same lock
+        return cls(resolved, database.key.read_text().strip(), public_url, most_per_second)
 
 
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # such as [::1 without its end, or a port that is no number
+    except ValueError:  # such as [::1 without its end, or a port that is not a number
         return False
 
 
@@ -155,7 +155,7 @@ def key_path(path: str | Path, source: str) -> Path:
     """Returns the path of the key file. `source` says where it comes from, for the message.
 
     Raises:
-        ValueError: It begins as an API key does. The message does not quote it.
+        ValueError: The path begins like an API key. The message does not quote it.
     """
     if Path(path).name.startswith("dk_"):
         raise ValueError(f"{source} must be the path of a file, got an API key (dk_…), which belongs in $DENIABLE_KEY of the client")

@@ -36,7 +36,7 @@ class Services:
         """Returns the object of a class.
 
         Raises:
-            LookupError: There is none.
+            LookupError: The application has no object of this class.
         """
         if (service := self.find(kind)) is None:
             raise LookupError(f"the application has no {kind.__name__}")

@@ -1,4 +1,4 @@
-"""Where the pages and the browser's files are: in the installed package, else in the checkout."""
+"""Paths of the pages and the browser's files: in the installed package, else in the checkout."""
 
 from __future__ import annotations
 

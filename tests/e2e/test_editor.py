@@ -57,7 +57,7 @@ def test_a_mistake_is_told_beside_its_field_as_it_is_made_and_taken_back_as_it_i
     writer.write("ask", "9")
     writer.told("ask-mistake", "Must be a whole number from 1 to 4")
     assert writer.unfolded("ask").get_attribute("aria-invalid") == "true"
-    writer.told("problems", "Fix 1 thing before you publish")
+    writer.told("problems", "Fix 1 problem before you publish")
     writer.write("ask", "4")
     writer.told("ask-mistake", "")
     writer.told("problems", "")

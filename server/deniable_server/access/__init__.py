@@ -1,4 +1,4 @@
-"""Access: invitation codes for respondents, and API keys for programs."""
+"""Access control: invitation codes for respondents, and API keys for programs."""
 
 from __future__ import annotations
 

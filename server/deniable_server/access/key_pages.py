@@ -1,4 +1,4 @@
-"""Pages of a survey's API keys, for its owners. Keys of all surveys are made on the command line."""
+"""Pages of a survey's API keys, for its owners. Keys for all surveys are made on the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from deniable_server.web.audience import least
 bp = routes("survey_keys", __name__)
 
 
-class KeyForm(FlaskForm):  # type: ignore[misc]
+class KeyForm(FlaskForm):
     """The name and the scopes of a new key."""
 
     name = StringField("Name of the key", [InputRequired("Enter a name."), Length(max=64)], render_kw={"autocomplete": "off"})
@@ -81,5 +81,5 @@ def _page(survey_id: str, form: KeyForm, new_key: str = "") -> str:
     store = current_store()
     keys = [key for key in store.accounts.all_keys() if key.survey == survey_id]
     published = store.surveys.published(survey_id)
-    shown = {"published": published, "keys": keys, "scopes": api_keys.OF_SURVEYS, "makers": key_makers(store)}
-    return render_template("access/keys.html", **shown, new_key=new_key, form=form)
+    context = {"published": published, "keys": keys, "scopes": api_keys.OF_SURVEYS, "makers": key_makers(store)}
+    return render_template("access/keys.html", **context, new_key=new_key, form=form)

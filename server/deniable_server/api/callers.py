@@ -13,7 +13,7 @@ from deniable_server.store.accounts import ApiKey
 from deniable_server.store.roles import Role
 from deniable_server.web.rate_limiter import RateLimitError
 
-OWN = "own"  # what no key is for: a survey's owners do it by name and password
+OWN = "own"  # a right that no key grants: a survey's owners use their names and passwords
 _LEAST = {"results": Role.VIEWER, "reports": Role.ANALYST}
 """The least role that grants, with a password, the rights of an API key with this scope."""
 
@@ -49,10 +49,10 @@ def require(scope: str, survey_id: str) -> None:
         return
     needed = _LEAST.get(scope, Role.OWNER)
     if current_store().roles.role(_researcher(f"a key with the scope {scope}"), survey_id) < needed:
-        raise Forbidden(f"this is for those who are {needed.word} of the survey, or more")
+        raise Forbidden(f"you must be {needed.word} of the survey, or more")
 
 
-def seen() -> list[str]:
+def visible_surveys() -> list[str]:
     """Returns the ids of the surveys that the caller's key or account may see, sorted. Aborts with 401 or 403."""
     store, key = current_store(), _key()
     if key is None:
@@ -64,10 +64,10 @@ def seen() -> list[str]:
 
 def _key() -> ApiKey | None:
     """Returns the request's API key, or None. Aborts with 401 for an unknown key."""
-    sent = request.authorization
-    if sent is None or sent.type != "bearer":
+    credentials = request.authorization
+    if credentials is None or credentials.type != "bearer":
         return None
-    key = api_keys.find(current_store(), sent.token or "")
+    key = api_keys.find(current_store(), credentials.token or "")
     if key is None:
         raise Unauthorized("the key must be one that this server made and did not revoke", www_authenticate=bearer("invalid_token"))
     return key
@@ -78,9 +78,9 @@ def _researcher(otherwise: str) -> str:
 
     Aborts with 401, naming the alternative `otherwise`, and with 403 if the account needs more than a password.
     """
-    sent = request.authorization
-    name = sent.username or "" if sent is not None and sent.type == "basic" else None
-    if name is None or sent is None or not _holds(name, sent.password or ""):
+    credentials = request.authorization
+    name = credentials.username or "" if credentials is not None and credentials.type == "basic" else None
+    if name is None or credentials is None or not _verify(name, credentials.password or ""):
         challenge = WWWAuthenticate("basic", {"realm": "deniable"})
         rule = "the name or the password is wrong" if name is not None else f"a researcher's name and password are needed, or {otherwise}"
         raise Unauthorized(rule, www_authenticate=challenge)
@@ -89,10 +89,10 @@ def _researcher(otherwise: str) -> str:
     return name
 
 
-def _holds(name: str, password: str) -> bool:
+def _verify(name: str, password: str) -> bool:
     """Returns whether a password is the account's. Raises RateLimitError with a hint for programs."""
     try:
-        return current_passwords().hold(name, password)
+        return current_passwords().verify(name, password)
     except RateLimitError as error:
         raise RateLimitError(error.seconds, "A program that sends a key in place of a password does not wait.") from None
 

@@ -1,4 +1,4 @@
-"""Pagination of the list of surveys: each page continues after the last id of the one before, whatever was added or removed."""
+"""Pagination of the list of surveys: each page continues after the last id of the previous one, even if surveys were added or removed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from deniable.survey.parse import SURVEY_ID
 from deniable_server.store.protocol import Published
 
 MOST = 200
-USUAL = 50
+DEFAULT = 50
 
 
 class ListingError(ValueError):
@@ -26,7 +26,7 @@ class ListingError(ValueError):
 def limit_of(parameter: str | None) -> int:
     """Parses the number of surveys of a page. Raises ListingError."""
     if parameter is None:
-        return USUAL
+        return DEFAULT
     if not (parameter.isascii() and parameter.isdigit() and len(parameter) <= 3 and 1 <= int(parameter) <= MOST):
         raise ListingError("limit", f"limit must be a whole number from 1 to {MOST}, or left out")
     return int(parameter)
@@ -41,7 +41,7 @@ def last_of(cursor: str | None) -> str:
     except (binascii.Error, UnicodeError):
         last = ""
     if not SURVEY_ID.fullmatch(last) or _cursor(last) != cursor:
-        raise ListingError("cursor", "cursor must be what a page before gave as its next, or left out")
+        raise ListingError("cursor", "cursor must be the next of an earlier page, or left out")
     return last
 
 

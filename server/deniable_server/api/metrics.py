@@ -1,8 +1,8 @@
-"""`/metrics` for Prometheus, in its text format 0.0.4; on request only, for a key of its own or at an address of its own.
+"""Prometheus metrics at `/metrics`, in the text format 0.0.4: off by default, for a separate key or at a separate address.
 
 A scraper stores the time of every change. So no value changes with a single submission, withdrawal or visit: values that
-could are updated once a day, in UTC, the finest time that is stored of anything. There are no counters of requests, open
-sockets or processor time, from which someone who opens connections could infer those of others.
+could are updated once a day, in UTC, the finest time that is stored for anything. There are no counters of requests, open
+sockets or processor time, since someone who opens connections could infer the activity of other people.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import STATES, Store
 from deniable_server.web.audience import Audience, Routes
 
-OWN_ADDRESS = "deniable.own_address"  # in the environ of a request that came by the address for this alone; no header can put it there
+OWN_ADDRESS = "deniable.own_address"  # the key of the environ that marks requests at the separate address; no header can set it
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SCOPE = "metrics"
-_COARSE = 1 << 20  # bytes, to which sizes are rounded up
+_COARSE = 1 << 20  # bytes: sizes are rounded up to a multiple
 _STARTED = time.time()
 
 bp = Routes("metrics", __name__, Audience(login=False, forms=False, csrf=False, translated=False))
@@ -51,7 +51,7 @@ class MetricFamily:
 
     @property
     def text(self) -> str:
-        """Its lines in the text format."""
+        """The gauge's lines in the text format."""
         lines = [f"# HELP {self.name} {self.help}", f"# TYPE {self.name} gauge"]
         return "".join(f"{line}\n" for line in (*lines, *(f"{self.name}{_labels(labels)} {value:.17g}" for labels, value in self.values)))
 
@@ -74,7 +74,7 @@ class Metrics:
     ) -> None:
         self._store, self._database, self._backups, self._today = store, database, backups, today
         self._lock = threading.Lock()
-        self._looked_at: tuple[str, str] = ("", "")  # the day, and what was seen
+        self._cached: tuple[str, str] = ("", "")  # the day, and its values
 
     def text(self) -> str:
         """Returns all metrics. If the database cannot be read, `deniable_database_up` is 0 and the day's values stay."""
@@ -82,7 +82,7 @@ class Metrics:
             self._store.surveys.all()
             daily, up = self._daily(), 1.0
         except StoreError:
-            daily, up = self._looked_at[1], 0.0
+            daily, up = self._cached[1], 0.0
         versions = {"version": version("deniable"), "python": platform.python_version()}
         families = [
             MetricFamily("deniable_info", "The versions that run.", ((versions, 1.0),)),
@@ -97,11 +97,11 @@ class Metrics:
         """Returns the values that are updated by the first request of each day."""
         with self._lock:
             today = self._today()
-            if self._looked_at[0] != today:
-                self._looked_at = today, "".join(family.text for family in self._seen(today))
-            return self._looked_at[1]
+            if self._cached[0] != today:
+                self._cached = today, "".join(family.text for family in self._families_of_day(today))
+            return self._cached[1]
 
-    def _seen(self, today: str) -> Iterator[MetricFamily]:
+    def _families_of_day(self, today: str) -> Iterator[MetricFamily]:
         surveys = self._store.surveys.all()
         states = [each.state for each in surveys]
         records = (
@@ -115,12 +115,12 @@ class Metrics:
             if each.survey.access == "invited"
         )
         midnight = datetime.fromisoformat(today).replace(tzinfo=UTC).timestamp()
-        yield MetricFamily.of("deniable_day_seconds", "The day, in Unix seconds, on which all that follows was looked at.", midnight)
+        yield MetricFamily.of("deniable_day_seconds", "The day, in Unix seconds, of the values below.", midnight)
         counted = tuple(({"state": state}, float(states.count(state))) for state in STATES)
         yield MetricFamily("deniable_surveys", "Published surveys by their state.", counted)
-        yield MetricFamily("deniable_records", "Records that are counted, by survey and by who perturbed the answers.", tuple(records))
-        yield MetricFamily("deniable_invitation_codes", "Codes that were made for a survey.", tuple(codes))
-        yield MetricFamily.of("deniable_memory_peak_bytes", "The most memory that the server has had, rounded up to 1 MiB.", _memory())
+        yield MetricFamily("deniable_records", "Counted records, by survey and by mode: where the answers were perturbed.", tuple(records))
+        yield MetricFamily("deniable_invitation_codes", "Invitation codes of a survey, used or not.", tuple(codes))
+        yield MetricFamily.of("deniable_memory_peak_bytes", "The server's peak memory, rounded up to 1 MiB.", _memory())
         if self._database:
             yield MetricFamily.of(
                 "deniable_database_bytes", "The size of the database, rounded up to 1 MiB.", _rounded(self._database.stat().st_size)
@@ -155,7 +155,7 @@ def _rounded(size: int) -> float:
 
 
 def _newest(backups: Path | None) -> float | None:
-    """Returns the time of a backup, or of the newest one in a folder; None if there is none."""
+    """Returns the time of a backup, or of the newest backup in a folder; None for an empty folder."""
     if backups is None:
         return None
     try:

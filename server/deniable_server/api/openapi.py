@@ -18,8 +18,9 @@ bp = Routes("api_document", __name__, Audience(login=False, forms=False, csrf=Fa
 @cache
 def document() -> dict[str, Any]:
     """Returns the description. The dict is shared: do not change it."""
-    read: dict[str, Any] = YAML(typ="safe", pure=True).load(Path(__file__).with_name("openapi.yaml").read_text(encoding="utf-8"))
-    return read
+    text = Path(__file__).with_name("openapi.yaml").read_text(encoding="utf-8")
+    description: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    return description
 
 
 @bp.get("/openapi.json")
@@ -58,7 +59,7 @@ def _resolved(value: dict[str, Any]) -> dict[str, Any]:
     """Resolves a reference within this document; returns other values as they are."""
     if "$ref" not in value:
         return value
-    value_found: Any = document()
+    target: Any = document()
     for name in value["$ref"].removeprefix("#/").split("/"):
-        value_found = value_found[name]
-    return dict(value_found)
+        target = target[name]
+    return dict(target)

@@ -1,8 +1,8 @@
-"""Export of a survey's perturbed records as a file: the records that the tally counts, without who sent them and when.
+"""Export of a survey's perturbed records as a file: the records in the tally, without sender and time.
 
-The records of a slice are sorted by their bytes. So a download depends only on the counted records: it does not
-show in which order or together with which others they came, and two downloads are equal until a batch is counted. The file is written
-before any of it is sent, so that slow downloads do not hold the database.
+The records of a slice are sorted by their bytes. So a download depends only on the counted records: it reveals neither their order nor
+which of them came together, and two downloads are equal until a batch is counted. The file is complete before any of it is sent, so that
+slow downloads do not occupy the database.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ def _batch(pa: Any, schema: Any, survey: Survey, part: Slice, records: bytes) ->
     bits = unpack(survey, records, n)
     columns = [pa.array([part.group] * n, pa.string())] if survey.groups else []
     columns.append(pa.array([part.mode] * n, pa.string()))
-    for place in survey.record.fields:
-        unasked = None if place.mask is None else ~bits[:, place.mask]
-        stored = bits[:, place.bits]
-        for column in np.column_stack([stored, stored.sum(axis=1) < place.item.d]).T:
+    for field in survey.record.fields:
+        unasked = None if field.mask is None else ~bits[:, field.mask]
+        stored = bits[:, field.bits]
+        for column in np.column_stack([stored, stored.sum(axis=1) < field.item.d]).T:
             columns.append(pa.array(column, pa.bool_(), mask=unasked))
     return pa.record_batch(columns, schema=schema)

@@ -11,11 +11,11 @@ from deniable.wire.submission import Submission
 from deniable_server.api.callers import key_needed
 from deniable_server.store.accounts import ApiKey
 from deniable_server.store.errors import UnavailableError, busy
-from deniable_server.store.protocol import WAIT_SECONDS, Store, TakeBack, Tell
+from deniable_server.store.protocol import WAIT_SECONDS, Cancel, Notify, Store
 from deniable_server.web.errors import DigestError
 from deniable_server.web.rate_limiter import Rate
 
-_KNOWN = 256  # surveys that are kept in memory
+_CACHED = 256  # surveys that are kept in memory
 
 
 def most_bytes(survey: Survey, count: int) -> int:
@@ -25,7 +25,7 @@ def most_bytes(survey: Survey, count: int) -> int:
 
 
 def check_length(survey: Survey, length: int, key: ApiKey | None) -> None:
-    """Verifies, before a body is read, that it has the size of one record or comes with a key. Raises Unauthorized with how to get one."""
+    """Raises Unauthorized, before a body is read, if it is larger than one record and comes without a key."""
     if key is None and length > most_bytes(survey, 1):
         raise key_needed("the body must have the size of one record without a key with the scope submit")
 
@@ -48,7 +48,7 @@ def read(survey: Survey, body: bytes, key: ApiKey | None) -> Submission:
     if key is not None and submission.mode == "device":
         submission = replace(submission, mode="organisation")
     if submission.digest != survey.digest:
-        raise DigestError(f"digest must be that of the published definition, {survey.digest}")
+        raise DigestError(f"digest must be the published definition's, {survey.digest}")
     submission.check(survey)
     return submission
 
@@ -65,7 +65,7 @@ def limited(response: Response, rate: Rate) -> Response:
 
 
 class DirectSubmissions:
-    """Submission of single records without an API key, without blocking: the result comes later."""
+    """Non-blocking submission of single records without an API key: the result comes later."""
 
     patience = WAIT_SECONDS
 
@@ -80,7 +80,7 @@ class DirectSubmissions:
     def learn(self, survey_id: str) -> Survey:
         """Reads a survey from the database, which may take a while. Raises UnknownSurveyError and UnavailableError."""
         survey = self._store.surveys.published(survey_id).survey
-        if len(self._surveys) >= _KNOWN:
+        if len(self._surveys) >= _CACHED:
             self._surveys.clear()
         self._surveys[survey_id] = survey
         return survey
@@ -89,13 +89,13 @@ class DirectSubmissions:
         """Counts a submission against the rate limit. Raises RateLimitError."""
         self._rate.take()
 
-    def take(self, survey: Survey, body: bytes, tell: Tell) -> TakeBack:
-        """Begins to store a submission, as `Submissions.adding` does. Raises as `check_length` and `read` do.
+    def take(self, survey: Survey, body: bytes, notify: Notify) -> Cancel:
+        """Begins to store a submission, as `Submissions.add_later` does. Raises as `check_length` and `read` do.
 
         A caller that stops waiting, after `patience` seconds, cancels it and replies with `busy`.
         """
         check_length(survey, len(body), None)
-        return self._store.submissions.adding(survey.id, read(survey, body, None), tell)
+        return self._store.submissions.add_later(survey.id, read(survey, body, None), notify)
 
     def accepted(self) -> Response:
         """Returns the reply to a stored submission."""

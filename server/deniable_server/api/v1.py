@@ -44,7 +44,7 @@ def refuse_foreign_writes() -> None:
 @bp.get("/surveys")
 def surveys() -> Response:
     """Lists the surveys that the account or the key may see, sorted by id: `limit` at a time, after `cursor`."""
-    visible = set(callers.seen())
+    visible = set(callers.visible_surveys())
     try:
         limit, last = listing.limit_of(request.args.get("limit")), listing.last_of(request.args.get("cursor"))
     except listing.ListingError as error:
@@ -132,7 +132,7 @@ def _progress(survey_id: str) -> Response:
 @bp.get("/surveys/<survey_id>/tally")
 @lanes.computing
 def tally(survey_id: str) -> Response:
-    """Serves the tally behind the results, with the same rights: n, how often each pair of bits is set, and of which records."""
+    """Serves the tally behind the results, with the same rights: the selected records, their number n, and how often bits are set."""
     callers.require("results", survey_id)
     return _tally(survey_id)
 
@@ -140,9 +140,9 @@ def tally(survey_id: str) -> Response:
 @computed()
 def _tally(survey_id: str) -> Response:
     chosen = records_of(current_store(), survey_id, request.args)
-    counted = chosen.tally()
-    pairs = base64.b64encode(counted.to_bytes()).decode()
-    return jsonify({**chosen.described, "survey": survey_id, "digest": chosen.survey.digest, "n": counted.n, "pairs": pairs})
+    counts = chosen.tally()
+    pairs = base64.b64encode(counts.to_bytes()).decode()
+    return jsonify({**chosen.described, "survey": survey_id, "digest": chosen.survey.digest, "n": counts.n, "pairs": pairs})
 
 
 @bp.get("/surveys/<survey_id>/reports")
@@ -235,9 +235,9 @@ def _webhook(webhook: Webhook) -> dict[str, str | list[str] | None]:
 
 def _bundle(survey_id: str, name: str) -> Response:
     callers.require("reports", survey_id)
-    return _made_bundle(survey_id, name)
+    return _bundle_reply(survey_id, name)
 
 
 @computed()
-def _made_bundle(survey_id: str, name: str) -> Response:
+def _bundle_reply(survey_id: str, name: str) -> Response:
     return bundles.make(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()

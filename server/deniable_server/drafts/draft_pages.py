@@ -1,10 +1,10 @@
-"""Draft pages: start, edit as a form or as a file, plan and preview a survey."""
+"""Draft pages: start a survey, edit it as a form or as a file, plan and preview it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,24 +18,25 @@ from deniable.survey.dump import to_json, to_yaml
 from deniable.topics import TOPICS
 from deniable.wire import access_codes
 from deniable.xlsform import ImportedForm, is_workbook, read_xlsform
+from deniable.xlsform.mapper import ABOUT
 from deniable_server.context import current_store
-from deniable_server.drafts.editor.changes import changed
-from deniable_server.drafts.editor.drafted import (
+from deniable_server.drafts.editor.actions import apply_action
+from deniable_server.drafts.editor.draft_text import (
     MOST_QUESTIONS,
     NO_SURVEY,
-    checked,
+    check_document,
+    check_text,
+    document_in,
     has_comments,
     is_survey_file,
-    read,
     survey_in,
     title_in,
-    value_in,
 )
 from deniable_server.drafts.editor.fields import fields_of, value_of
 from deniable_server.drafts.editor.forms import KEYS, PLANNED, EditorForm, too_many
-from deniable_server.drafts.editor.incomplete import incomplete
-from deniable_server.drafts.editor.mistakes import beside, named
-from deniable_server.drafts.editor.prospects import ahead, proposed
+from deniable_server.drafts.editor.missing_translations import missing_translations
+from deniable_server.drafts.editor.mistakes import field_name, messages_by_field
+from deniable_server.drafts.editor.prospects import apply_proposal, expected_precision
 from deniable_server.drafts.editor.shapes import Fields
 from deniable_server.drafts.forms import BeginForm, SourceForm
 from deniable_server.drafts.own_drafts import own
@@ -54,29 +55,29 @@ from deniable_server.web.offload import UPLOAD_SECONDS, computed
 bp = routes("drafting", __name__)
 
 MOST_BYTES = MAX_BYTES * 3 // 2  # of a form; Werkzeug writes forms above 500 kB to the disk while it reads them
-EXAMPLE = """\
+EXAMPLE = f"""\
 deniable: 1
 id: affairs
 title: About marriage
-about: Who asks, why, and whom to contact.
+about: {ABOUT}
 epsilon: ln 9
 questions:
-  - {id: affair, text: "Have you ever had an affair?", type: yes_no}
-  - {id: children, text: "How many children do you have?", type: choice, options: [none, one or two, three or more]}
+  - {{id: affair, text: "Have you ever had an affair?", type: yes_no}}
+  - {{id: children, text: "How many children do you have?", type: choice, options: [none, one or two, three or more]}}
 """
 """The smallest survey that works as an example."""
 
-TAKEN = Problem("id", "must be a new one: it belongs to another survey, or looks like the id of one")
+ID_IN_USE = Problem("id", "must be new: it belongs to another survey, or looks like the id of one")
 TOO_MANY = Problem("drafts", f"must be at most {MOST} a person: delete one in another window, then try again")
 
 
 @bp.errorhandler(CSRFError)
 def recover_form(error: CSRFError) -> Response:
-    """Returns a form of an ended session to its sender, with a new token."""
-    return form_recovery.given_back() if form_recovery.sent_by_hand() else out_of_date(error)
+    """Returns a form to its sender with a new token, after its session has ended."""
+    return form_recovery.recovery_page() if form_recovery.is_recoverable() else out_of_date(error)
 
 
-# --- begin and end --------------------------------------------------------------------------------------------------------
+# --- start and delete --------------------------------------------------------------------------------------------------------
 
 
 @bp.route("/manage/new", methods=["GET", "POST"])
@@ -86,53 +87,53 @@ def survey() -> Page:
     """Starts a draft from a file, a topic or the example."""
     form = BeginForm()
     if not form.is_submitted():
-        return _begin(form)
+        return _start_page(form)
     if not form.validate():
-        return _begin(form), 422
+        return _start_page(form), 422
     raw = form.file.data.read() if form.file.data else b""
     if form.upload.data and not raw:
         form.file.errors = ["Choose a file that is not empty."]
-        return _begin(form), 422
+        return _start_page(form), 422
     try:
         if is_workbook(raw):
-            return _imported(form, raw)
-        text = raw.decode("utf-8-sig") or next((one.text for one in TOPICS if one.name == request.form.get("topic")), EXAMPLE)
+            return _import_workbook(form, raw)
+        text = raw.decode("utf-8-sig") or next((topic.text for topic in TOPICS if topic.name == request.form.get("topic")), EXAMPLE)
         if not is_survey_file(text):
             form.file.errors = [f"{NO_SURVEY[:1].upper()}{NO_SURVEY[1:]}. Choose a survey file or an XLSForm."]
-            return _begin(form), 422
-        return _begun(text.replace("\r\n", "\n"))
+            return _start_page(form), 422
+        return _start_draft(text.replace("\r\n", "\n"))
     except UnicodeDecodeError:
         form.file.errors = ["The file must be UTF-8 text or a workbook."]
-        return _begin(form), 422
+        return _start_page(form), 422
     except MissingExtraError:  # the page does not offer XLSForms
         form.file.errors = ["This server cannot read XLSForms. Choose a YAML or JSON file, or ask the server’s operator."]
-        return _begin(form), 422
+        return _start_page(form), 422
     except (SurveyError, TooManyDraftsError) as error:
         form.file.errors = [str(error)]
-        return _begin(form), 422
+        return _start_page(form), 422
 
 
-def _begun(text: str) -> Page:
+def _start_draft(text: str) -> Page:
     return redirect(url_for(".edit", draft_id=current_store().drafts.begin(g.user, text).id))
 
 
-def _begin(form: BeginForm) -> str:
+def _start_page(form: BeginForm) -> str:
     return render_template("drafts/new.html", form=form, topics=TOPICS)
 
 
-def _imported(form: BeginForm, raw: bytes) -> Page:
+def _import_workbook(form: BeginForm, raw: bytes) -> Page:
     """Starts a draft from an XLSForm and reports the import of each row."""
     name = re.sub(r"\.\w+$", "", form.file.data.filename or "") or "survey"
-    imported = _mapped(raw, name)
+    imported = _read_workbook(raw, name)
     draft = current_store().drafts.begin(g.user, to_yaml(imported.document))
-    survey, fields = survey_in(draft.text), fields_of(value_in(draft.text) or {})
-    gaps = incomplete(survey, fields) if survey else ()
-    context = {"title": imported.document["title"], "report": imported.report, "incomplete": gaps}
+    survey, fields = survey_in(draft.text), fields_of(document_in(draft.text) or {})
+    gaps = missing_translations(survey, fields) if survey else ()
+    context = {"title": imported.document["title"], "report": imported.report, "missing_translations": gaps}
     return render_template("drafts/imported.html", draft=draft, form=ActionForm(), **context)
 
 
 @computed(UPLOAD_SECONDS)
-def _mapped(raw: bytes, name: str) -> ImportedForm:
+def _read_workbook(raw: bytes, name: str) -> ImportedForm:
     return read_xlsform(raw, name)
 
 
@@ -144,7 +145,7 @@ def delete(draft_id: str) -> Page:
     return done("The draft is deleted.", "researchers.surveys")
 
 
-# --- as fields --------------------------------------------------------------------------------------------------------------
+# --- edit as a form --------------------------------------------------------------------------------------------------------------
 
 
 @bp.get("/manage/drafts/<draft_id>")
@@ -153,10 +154,10 @@ def delete(draft_id: str) -> Page:
 def edit(draft_id: str) -> Page:
     """Shows a draft as a form, or its source if the form cannot show it."""
     draft = own(draft_id)
-    value = value_in(draft.text)
-    if value is None:
+    document = document_in(draft.text)
+    if document is None:
         return redirect(url_for(".source", draft_id=draft_id))
-    return _editor(_Edited(draft, fields_of(value), value, _people_planned(), draft.revision))
+    return _editor(_EditorState(draft, fields_of(document), document, _people_planned(), draft.revision))
 
 
 @bp.post("/manage/drafts/<draft_id>")
@@ -165,75 +166,86 @@ def edit(draft_id: str) -> Page:
 @limits.body(MOST_BYTES)
 def change(draft_id: str) -> Page:
     """Saves the form and applies the action of the pressed button."""
-    if much := too_many(request.form):
-        abort(400, much)
+    if message := too_many(request.form):
+        abort(400, message)
     draft, form = own(draft_id), EditorForm()
     fields, action = form.fields, request.form.get("do", "save")
     n = form.n.data if form.n.validate(form) else PLANNED
-    focus = changed(fields, action, form.new_language.data or "")
-    value = _sent(fields)
+    focus = apply_action(fields, action, form.new_language.data or "")
+    document = _document_of(fields)
     if action.startswith("propose "):
-        value = proposed(value, n, action.removeprefix("propose "))
-        fields, focus = fields_of(value), "outlook"
-    text = draft.text if value == value_in(draft.text) else to_yaml(value)
-    edited = _Edited(draft, fields, value, n, form.revision.data or "", focus, tuple(form.n.errors))
+        document = apply_proposal(document, n, action.removeprefix("propose "))
+        fields, focus = fields_of(document), "outlook"
+    text = draft.text if document == document_in(draft.text) else to_yaml(document)
+    state = _EditorState(draft, fields, document, n, form.revision.data or "", focus, tuple(form.n.errors))
     if action == "keep":
         try:
-            return _begun(text)
+            return _start_draft(text)
         except TooManyDraftsError:
-            return _editor(edited, [TOO_MANY], conflict=True)
+            return _editor(state, [TOO_MANY], conflict=True)
     if len(text.encode()) > MAX_BYTES:
-        return _editor(edited, [Problem("file", f"must be at most {MAX_BYTES:,} bytes: it was not saved")])
+        return _editor(state, [Problem("file", f"must be at most {MAX_BYTES:,} bytes: it was not saved")])
     try:
-        saved = current_store().drafts.save(draft_id, text, draft.revision if action == "over" else edited.revision)
+        saved = current_store().drafts.save(draft_id, text, draft.revision if action == "over" else state.revision)
     except ConflictError:
-        return _editor(edited, conflict=True)
-    edited = _Edited(saved, fields, value, n, saved.revision, focus, edited.wrong_n)
-    return _to_publish(edited) if action == "publish" else _editor(edited)
+        return _editor(state, conflict=True)
+    state = replace(state, draft=saved, revision=saved.revision)
+    return _to_publish(state) if action == "publish" else _editor(state)
 
 
 @dataclass(frozen=True)
-class _Edited:
-    """State of the editor page: the stored draft, the values of the fields, and the revision that the page shows."""
+class _EditorState:
+    """State of the editor page.
+
+    Attributes:
+        draft: The stored draft.
+        fields: The values of the fields.
+        document: The document of the fields.
+        n: The planned number of respondents.
+        revision: The revision that the page shows.
+        focus: The id of the field that gets the focus.
+        wrong_n: The messages about an invalid number of respondents.
+    """
 
     draft: Draft
     fields: Fields
-    value: Mapping[str, Any]
+    document: Mapping[str, Any]
     n: int
     revision: str
     focus: str = ""
     wrong_n: tuple[str, ...] = ()
 
 
-def _to_publish(edited: _Edited) -> Page:
+def _to_publish(state: _EditorState) -> Page:
     """Redirects to the confirmation page if the draft has no problems."""
-    survey, _ = checked(edited.value)
+    survey, _ = check_document(state.document)
     if survey is None:
-        return _editor(edited)
-    return _editor(edited, [TAKEN]) if is_id_taken(survey) else redirect(url_for("publishing.page", draft_id=edited.draft.id))
+        return _editor(state)
+    return _editor(state, [ID_IN_USE]) if is_id_taken(survey) else redirect(url_for("publishing.page", draft_id=state.draft.id))
 
 
 @computed()
-def _editor(edited: _Edited, more: list[Problem] | None = None, conflict: bool = False) -> Page:
-    form = EditorForm.filled(edited.fields, edited.n, edited.revision)
-    survey, problems = checked(edited.value)
+def _editor(state: _EditorState, more: list[Problem] | None = None, conflict: bool = False) -> Page:
+    form = EditorForm.filled(state.fields, state.n, state.revision)
+    survey, problems = check_document(state.document)
     problems += more or []
-    mistakes = {**beside(problems, edited.fields), **({"n": edited.wrong_n} if edited.wrong_n else {})}
+    mistakes = {**messages_by_field(problems, state.fields), **({"n": state.wrong_n} if state.wrong_n else {})}
+    labels = form.labels
     context = {
-        "draft": edited.draft,
+        "draft": state.draft,
         "form": form,
         "mistakes": mistakes,
         "conflict": conflict,
-        "focus": edited.focus,
+        "focus": state.focus,
         "types": KEYS,
         "most": MOST_QUESTIONS,
+        "field_name": lambda field: field_name(field, labels),
+        "comments": has_comments(state.draft.text),
     }
-    labels = form.labels
     if survey is not None:
-        context |= {"survey": survey, "ahead": ahead(survey, edited.value, edited.n), "entry": _entry(survey)}
-        context |= {"incomplete": incomplete(survey, edited.fields)}
-    context |= {"most": MOST_QUESTIONS, "named": lambda place: named(place, labels), "comments": has_comments(edited.draft.text)}
-    page = render_template("drafts/editor.html", title=title_in(edited.draft.text), **context)
+        context |= {"survey": survey, "expected": expected_precision(survey, state.document, state.n), "entry": _entry(survey)}
+        context |= {"missing_translations": missing_translations(survey, state.fields)}
+    page = render_template("drafts/editor.html", title=title_in(state.draft.text), **context)
     return page, 409 if conflict else 422 if problems and request.method == "POST" else 200
 
 
@@ -243,14 +255,15 @@ def _entry(survey: Survey) -> str:
     return urlencode({"code": code, **({"group": survey.groups[0]} if survey.groups else {})})
 
 
-def _sent(fields: Fields) -> dict[str, Any]:
+def _document_of(fields: Fields) -> dict[str, Any]:
+    """Returns the document of a form's fields; aborts with 400 if a hidden field is invalid."""
     try:
         return value_of(fields)
     except ValueError as error:
         abort(400, str(error))
 
 
-# --- as a file --------------------------------------------------------------------------------------------------------------
+# --- edit as a file --------------------------------------------------------------------------------------------------------------
 
 
 @bp.get("/manage/drafts/<draft_id>/source")
@@ -286,14 +299,18 @@ def write(draft_id: str) -> Page:
         return _source(draft, saved, status=422)
     if not form.publish.data:
         return _source(draft, saved)
-    return _source(draft, saved, [TAKEN], status=422) if is_id_taken(survey) else redirect(url_for("publishing.page", draft_id=draft_id))
+    return (
+        _source(draft, saved, [ID_IN_USE], status=422) if is_id_taken(survey) else redirect(url_for("publishing.page", draft_id=draft_id))
+    )
 
 
 def _source(draft: Draft, form: SourceForm, more: list[Problem] | None = None, conflict: bool = False, status: int = 200) -> Page:
-    survey, problems = read(form.text())
+    survey, problems = check_text(form.text())
     problems += more or []
     context = {"draft": draft, "form": form, "survey": survey, "problems": problems, "conflict": conflict}
-    return render_template("drafts/source.html", title=title_in(draft.text), has_fields=value_in(draft.text) is not None, **context), status
+    return render_template(
+        "drafts/source.html", title=title_in(draft.text), has_fields=document_in(draft.text) is not None, **context
+    ), status
 
 
 @bp.get("/manage/drafts/<draft_id>/survey.<any(yaml, json):kind>")
@@ -306,14 +323,14 @@ def download(draft_id: str, kind: str) -> Page:
     except SurveyError:
         value = None
     if kind == "json" and value is None:
-        abort(409, "the file must be YAML to be written as JSON: see its source for what is wrong")
+        abort(409, "the file must be valid YAML to be downloaded as JSON: its source shows the problem")
     name = value["id"] if isinstance(value, Mapping) and re.fullmatch("[a-z0-9_-]{1,64}", str(value.get("id"))) else "survey"
     body = draft.text if kind == "yaml" else to_json(value)
     headers = {"Content-Disposition": f'attachment; filename="{name}.{kind}"'}
     return Response(body, mimetype="application/yaml" if kind == "yaml" else "application/json", headers=headers)
 
 
-# --- its plan ---------------------------------------------------------------------------------------------------------------
+# --- plan and preview ---------------------------------------------------------------------------------------------------------------
 
 
 @bp.get("/manage/drafts/<draft_id>/plan")

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField
-from wtforms import (
-    BooleanField,
-    HiddenField,
-    SubmitField,
-    TextAreaField,
-)
+from wtforms import BooleanField, HiddenField, SubmitField, TextAreaField
 from wtforms.validators import ValidationError
 
 from deniable.extras import available
 
 
-class BeginForm(FlaskForm):  # type: ignore[misc]
+class BeginForm(FlaskForm):
     """The start of a draft: a file, a topic or the example."""
 
     file = FileField("A survey file (YAML or JSON)")
@@ -29,11 +24,11 @@ class BeginForm(FlaskForm):  # type: ignore[misc]
             self.accepts += ",.xlsx,.xls"
 
 
-class SourceForm(FlaskForm):  # type: ignore[misc]
-    """A survey file as text. revision: of the text that the page shows."""
+class SourceForm(FlaskForm):
+    """A survey file as text. `revision` is of the text that the page shows."""
 
     source = TextAreaField("Survey file", render_kw={"rows": 24, "spellcheck": "false", "autocomplete": "off"})
-    file = FileField("Replace it with a file")
+    file = FileField("Replace with a file")
     revision = HiddenField()
     save = SubmitField("Save and check")
     publish = SubmitField("Publish")
@@ -41,7 +36,7 @@ class SourceForm(FlaskForm):  # type: ignore[misc]
     keep = SubmitField("Save mine separately")
 
     def validate_file(self, field: FileField) -> None:
-        """Takes the text of an uploaded file."""
+        """Replaces the text with an uploaded file."""
         if not field.data:
             return
         try:
@@ -54,7 +49,7 @@ class SourceForm(FlaskForm):  # type: ignore[misc]
         return (self.source.data or "").replace("\r\n", "\n")
 
 
-class PublishForm(FlaskForm):  # type: ignore[misc]
+class PublishForm(FlaskForm):
     """Confirmation that a draft is published.
 
     Attributes:

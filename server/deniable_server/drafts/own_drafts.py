@@ -1,4 +1,4 @@
-"""Access to drafts: researchers see their own; operators also see drafts of removed accounts."""
+"""Access control for drafts: researchers see their own; operators also see drafts of removed accounts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from flask import g
 
 from deniable_server.context import current_store
-from deniable_server.drafts.editor.drafted import name_in, title_in
+from deniable_server.drafts.editor.draft_text import id_in, title_in
 from deniable_server.store.drafts import MISSING, Draft, DraftHead
 from deniable_server.store.errors import UnknownDraftError
 
@@ -21,17 +21,17 @@ def own(draft_id: str) -> Draft:
 
 
 class ListedDraft(NamedTuple):
-    """A draft in a list. name: the id of its future survey, empty without one."""
+    """A draft in a list. `survey_id` is the id of its future survey; empty without one."""
 
     draft: DraftHead
     title: str
-    name: str
+    survey_id: str
 
 
 def all_own() -> list[ListedDraft]:
     """Returns all drafts of the current researcher, unordered."""
     heads = (head for author in _authors() for head in current_store().drafts.listed(author))
-    return [ListedDraft(head, title_in(head.beginning), name_in(head.beginning)) for head in heads]
+    return [ListedDraft(head, title_in(head.beginning), id_in(head.beginning)) for head in heads]
 
 
 def _authors() -> tuple[str, ...]:

@@ -20,7 +20,7 @@ _PEOPLE = f"Enter a whole number of people from 1 to {MOST_PEOPLE:,}."
 _SLOPE = ("without", "with_it", "having")
 
 
-class _People(StringField):  # type: ignore[misc]
+class _People(StringField):
     """A whole number of people; `number` is None if the field is empty or invalid."""
 
     number: int | None = None
@@ -35,8 +35,8 @@ class _People(StringField):  # type: ignore[misc]
         self.number = int(text) if text else None
 
 
-class _Part(StringField):  # type: ignore[misc]
-    """A number from 0 to 1; ends: whether 0 and 1 are valid."""
+class _Share(StringField):
+    """A number from 0 to 1. `ends` says whether 0 and 1 are valid."""
 
     number: float | None = None
 
@@ -52,19 +52,19 @@ class _Part(StringField):  # type: ignore[misc]
         self.number = number if text else None
 
 
-class PlanForm(Form):  # type: ignore[misc]
+class PlanForm(Form):
     """The parameters of a plan, which are in the address, so that people can save and share it."""
 
     n = _People("How many people may answer?", default=str(PLANNED))
     first = _People("People in the first group")
     second = _People("People in the second group")
     clusters = _People("Clusters, such as clinics or classes")
-    rho = _Part("Correlation of answers within a cluster (0 to 1)", ends=True)
+    rho = _Share("Correlation of answers within a cluster (0 to 1)", ends=True)
     outcome = SelectField("Outcome", validate_choice=False)
     predictor = SelectField("Predictor", validate_choice=False)
-    without = _Part("Share of the outcome without the predictor")
-    with_it = _Part("Share of the outcome with the predictor")
-    having = _Part("Share of people with the predictor")
+    without = _Share("Share of the outcome without the predictor")
+    with_it = _Share("Share of the outcome with the predictor")
+    having = _Share("Share of people with the predictor")
 
     @classmethod
     def of(cls, arguments: Any, survey: Survey) -> PlanForm:
@@ -88,7 +88,7 @@ class PlanForm(Form):  # type: ignore[misc]
         """Returns the plan, or None if fields have errors, which they then show."""
         self.validate()
         if self.n.number is None and not self.n.errors:
-            _say(self.n, _PEOPLE)
+            _add_error(self.n, _PEOPLE)
         groups, count, rho, slope = self._groups(), self._clusters(), self.rho.number, self._slope()
         if self.errors:
             return None
@@ -96,45 +96,45 @@ class PlanForm(Form):  # type: ignore[misc]
             clusters = None if count is None or rho is None else Clusters(count, rho)
             return plan(survey, n=self.n.number, groups=groups, clusters=clusters, slope=slope)
         except EstimateError as error:
-            _say(self.n, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            _add_error(self.n, f"{str(error)[:1].upper()}{str(error)[1:]}.")
             return None
 
     def _groups(self) -> tuple[int, int] | None:
-        _both(self.first, self.second)
+        _require_all(self.first, self.second)
         if self.first.number is None or self.second.number is None:
             return None
         if self.n.number is not None and self.first.number + self.second.number > self.n.number:
-            _say(self.second, f"The two groups together must have at most {self.n.number:,} people.")
+            _add_error(self.second, f"The two groups together must have at most {self.n.number:,} people.")
         return self.first.number, self.second.number
 
     def _clusters(self) -> int | None:
-        _both(self.clusters, self.rho)
+        _require_all(self.clusters, self.rho)
         count = self.clusters.number
         if count is not None and self.n.number is not None and not 2 <= count <= self.n.number:
-            _say(self.clusters, f"Enter a number of clusters from 2 to {self.n.number:,}.")
+            _add_error(self.clusters, f"Enter a number of clusters from 2 to {self.n.number:,}.")
         return count
 
     def _slope(self) -> SlopeOf | None:
-        numbers: Sequence[_Part] = [self[name] for name in _SLOPE]
-        _both(*numbers)
-        if not any(one.data for one in numbers):
+        shares: Sequence[_Share] = [self[name] for name in _SLOPE]
+        _require_all(*shares)
+        if not any(share.data for share in shares):
             return None
         for choice in (self.outcome, self.predictor):
             if choice.data not in choice.choices:
-                _say(choice, "Choose one of the questions.")
+                _add_error(choice, "Choose one of the questions.")
         if self.outcome.data == self.predictor.data:
-            _say(self.predictor, "Choose another question than the outcome.")
-        without, with_it, having = (one.number or 0.0 for one in numbers)
+            _add_error(self.predictor, "Choose another question than the outcome.")
+        without, with_it, having = (share.number or 0.0 for share in shares)
         return SlopeOf(self.outcome.data, self.predictor.data, (without, with_it), having)
 
 
-def _both(*fields: Field) -> None:
+def _require_all(*fields: Field) -> None:
     """Requires all of these fields once one of them is filled in."""
     if any(field.data for field in fields):
         for field in fields:
             if not field.data:
-                _say(field, "Fill this in, too.")
+                _add_error(field, "Fill in this field, too.")
 
 
-def _say(field: Field, message: str) -> None:
+def _add_error(field: Field, message: str) -> None:
     field.errors = [*field.errors, message]

@@ -1,8 +1,8 @@
 """Preview of a draft: the respondents' own page and script, which sends nothing.
 
 The page is in a frame of the researchers' pages. Before its script runs, `preview.mjs` replaces the network and the storage:
-answers stay in that frame. The survey has an id that is never published, so its digest differs from that of every real
-survey, and no server accepts its records.
+answers stay in that frame. The survey has an id that is never published, so no published survey has its digest, and no server
+accepts its records.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ bp = Routes("preview", __name__, Audience(login=True, forms=False, csrf=False, t
 @headers.framed
 @computed()
 def page(draft_id: str) -> str:
-    """Shows the respondents' page. With `start` in the address it goes on to the questions and leaves the focus where it is."""
+    """Shows the respondents' page. With `start` in the address it opens the questions and does not take the focus."""
     context: dict[str, Any] = {
         "published": Published(preview_of(draft_id), True, ""),
         "draft_id": draft_id,
@@ -50,8 +50,7 @@ def preview_of(draft_id: str) -> Survey:
     draft = own(draft_id)
     try:
         source = parse(draft.text)
-        right = Survey.from_text(draft.text)
-        name = PREVIEW + right.id[: 64 - len(PREVIEW)]
-        return Survey.from_dict({**source.value, "id": name})
+        survey_id = PREVIEW + Survey.from_text(draft.text).id[: 64 - len(PREVIEW)]
+        return Survey.from_dict({**source.value, "id": survey_id})
     except SurveyError:
         abort(409, "the draft must have no problems to be shown")

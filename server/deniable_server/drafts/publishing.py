@@ -8,10 +8,10 @@ from deniable.privacy.posterior import posterior_bound
 from deniable.survey import Survey
 from deniable.survey.types import TYPES
 from deniable_server.context import current_store
-from deniable_server.drafts.editor.drafted import survey_in, value_in
+from deniable_server.drafts.editor.draft_text import document_in, survey_in
 from deniable_server.drafts.editor.fields import fields_of
-from deniable_server.drafts.editor.incomplete import incomplete
-from deniable_server.drafts.editor.leftover import left_over
+from deniable_server.drafts.editor.missing_translations import missing_translations
+from deniable_server.drafts.editor.sample_text import find_sample_text
 from deniable_server.drafts.forms import PublishForm
 from deniable_server.drafts.own_drafts import own
 from deniable_server.pages.routes import Page, routes
@@ -63,18 +63,18 @@ def is_id_taken(survey: Survey) -> bool:
 
 
 def _confirmation(draft: Draft, survey: Survey, meanwhile: bool = False, refused: bool = False) -> str:
-    value = value_in(draft.text)
+    document = document_in(draft.text)
     return render_template(
         "drafts/publish.html",
         draft=draft,
         survey=survey,
         form=PublishForm(formdata=None, revision=draft.revision),
-        has_fields=value is not None,
-        incomplete=incomplete(survey, fields_of(value) if value is not None else None),
-        left_over=left_over(survey),
+        has_fields=document is not None,
+        missing_translations=missing_translations(survey, fields_of(document) if document is not None else None),
+        sample_text=find_sample_text(survey),
         belief=posterior_bound(survey.odds),
         types=TYPES,
         meanwhile=meanwhile,
-        taken=refused or is_id_taken(survey),
+        id_in_use=refused or is_id_taken(survey),
         namesakes=namesakes(current_store(), survey, g.user),
     )

@@ -1,4 +1,4 @@
-"""RSGI application for granian: collects a request and has a thread answer it, without blocking the event loop."""
+"""RSGI application for granian: collects a request and passes it to a thread, without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from deniable_server.web.lanes import READING, Lane, lane_of
 from deniable_server.web.limits import SMALL, most_bytes_of
 from deniable_server.web.offload import GONE, Gone
 
-READY_SECONDS = 2.0  # in which the database must answer
+READY_SECONDS = 2.0  # until the database must answer
 HOLD_SECONDS = 1.0  # delay of a "too many requests" reply, which costs no thread and slows clients that retry at once
 POLL_SECONDS = 0.02
-FLUSH_SECONDS = 0.25  # in which granian's own thread, which does not say so, has handed a reply to the system, on a busy machine, too
-OPENED_SECONDS = 10.0  # in which granian has opened a file that it is to send; from then on the file needs no name
+FLUSH_SECONDS = 0.25  # until granian's thread, which gives no signal, has passed a reply to the system, even on a busy machine
+OPENED_SECONDS = 10.0  # until granian has opened a file to send, which then needs no name any more
 STOPPING = "the server is about to stop; nothing was stored, send the same again later"
 ALIVE = "/healthz"
 READY = "/readyz"
@@ -36,7 +36,7 @@ class Front:
     writer; their reading requests have other threads and do not.
     """
 
-    def __init__(self, app: Flask, door: direct.SubmissionBackend, host: str, port: int) -> None:
+    def __init__(self, app: Flask, backend: direct.SubmissionBackend, host: str, port: int) -> None:
         self._app = app
         self._base = gateway.base_environ(host, port)
         self._bodies, self._others_bodies = Bodies(RESPONDENTS_MEMORY), Bodies()
@@ -50,14 +50,14 @@ class Front:
         self._sent: set[Sent] = set()
         self._open = 0  # requests that are not answered yet
         self._stopping = False
-        self._direct = direct.Direct(app, door, self._base, self._reading)
+        self._direct = direct.Direct(app, backend, self._base, self._reading)
         alive = {**self._base, "REQUEST_METHOD": "GET", "PATH_INFO": ALIVE, "QUERY_STRING": "", "SERVER_PROTOCOL": "HTTP/1.1"}
         self._alive = gateway.call(app, alive)
 
     async def __rsgi__(self, scope: Scope, proto: RSGIHTTPProtocol) -> None:
         """Answers one request."""
         if scope.path == ALIVE and scope.method in READING[:2]:
-            _send(self._alive, proto)  # even where all threads are busy and the database is gone
+            _send(self._alive, proto)  # even if all threads are busy and the database is gone
             return
         headers = scope.headers.items()
         self._open += 1
@@ -72,11 +72,11 @@ class Front:
             elif reply:
                 await asyncio.sleep(HOLD_SECONDS)
                 _send(reply, proto)
-        except HTTPException as why:
+        except HTTPException as error:
             environ = gateway.environ_of(scope, headers, self._base)
-            if isinstance(why, ServiceUnavailable):
+            if isinstance(error, ServiceUnavailable):
                 await self._drop(environ, proto)
-            _send(gateway.refuse(self._app, environ, why), proto)
+            _send(gateway.refuse(self._app, environ, error), proto)
         finally:
             self._open -= 1
 
@@ -102,7 +102,7 @@ class Front:
         return True
 
     def _forget(self, file: Sent) -> None:
-        """Deletes the name of a file that is being sent, or was."""
+        """Deletes the name of a file that is being sent or was sent."""
         self._sent.discard(file)
         file.close()
 
@@ -150,7 +150,7 @@ class Front:
         body = await self._bodies.collect_small(proto, length)
         try:
             reply = await self._direct.take(survey_id, body)
-        except Exception as error:  # whatever it is, the application has words for it
+        except Exception as error:  # the application words the reply to every error
             environ = gateway.environ_of(scope, scope.headers.items(), self._base)
             return await self._writing.run(gateway.explain, self._app, gateway.with_body(environ, body), error, proto)
         _send(reply, proto)
@@ -159,7 +159,7 @@ class Front:
     async def _large(
         self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers, bodies: Bodies
     ) -> GatewayReply | None:
-        """Answers a request whose body may be too long. The application says how long it may be, and refuses a longer one.
+        """Answers a request whose body may be too long. The application sets the limit, and refuses a longer body.
 
         The rest of a refused body is read and dropped first, since otherwise its client might lose the reply.
         """
@@ -171,7 +171,7 @@ class Front:
             return None
         with bodies.room(most if length is None else length):
             chunks = stream(proto)
-            whole = gateway.with_body(dict(environ), await bodies.collect(chunks, length, most))  # which nothing else keeps alive
+            whole = gateway.with_body(dict(environ), await bodies.collect(chunks, length, most))  # the only reference to the body
             if int(whole["CONTENT_LENGTH"]) > most:
                 await bodies.drop(chunks, length)
             async with bodies.turn(int(whole["CONTENT_LENGTH"])):

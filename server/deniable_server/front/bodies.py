@@ -11,13 +11,13 @@ from typing import Any
 from granian._granian import RSGIProtocolClosed, RSGIProtocolError
 from werkzeug.exceptions import BadRequest, HTTPException, RequestTimeout, ServiceUnavailable
 
-SECONDS = 10.0  # that a body may take, and the longer
-BYTES_PER_SECOND = 64 << 10  # the more of it came
-HASTE = 1.0  # seconds that it may take where the server is about to stop
-MEMORY = 96 << 20  # bytes of large bodies in all; one of 100,000 records of 256 bytes is 33 MiB
-RESPONDENTS_MEMORY = 8 << 20  # of respondents' bodies, of which a form for coins is the largest, 40 kB
-DROPPED = 1 << 20  # bytes of a refused body that are read for its reply's sake: any form has fewer
-HUGE = 8 << 20  # bytes of a body from which on one is read at a time: its records, and the database's copies of them, take its size again
+SECONDS = 10.0  # for a body, and more for a body that arrives
+BYTES_PER_SECOND = 64 << 10  # at least so fast
+HASTE = 1.0  # seconds for a body while the server is stopping
+MEMORY = 96 << 20  # bytes of all large bodies together; one of 100,000 records of 256 bytes is 33 MiB
+RESPONDENTS_MEMORY = 8 << 20  # bytes of all respondents' bodies together; the largest, a form for coins, has 40 kB
+DROPPED = 1 << 20  # bytes of a refused body that are read, so that its client gets the reply: any form has fewer
+HUGE = 8 << 20  # bytes: larger bodies are handled one at a time, since their records and the database's copies double their size
 _PACE = f"within {SECONDS:.0f} seconds, or at {BYTES_PER_SECOND:,} bytes a second"
 
 
@@ -50,7 +50,7 @@ class Bodies:
         """
 
         async def read(deadline: asyncio.Timeout) -> bytes:
-            whole = io.BytesIO()  # chunks and all of them joined would take twice its size
+            whole = io.BytesIO()  # a list of chunks and the joined body would take twice its size
             await self._pass_on(body, whole.write, deadline, length, most)
             return whole.getvalue()
 
@@ -61,7 +61,7 @@ class Bodies:
 
         Args:
             body: Yields its bytes.
-            length: Its whole length; None for a chunked one, of which at most DROPPED bytes are read. A longer body is not read.
+            length: Its whole length; None for a chunked body. At most DROPPED bytes of a chunked body are read, and no longer body.
         """
 
         async def read(deadline: asyncio.Timeout) -> bytes:
@@ -95,7 +95,7 @@ class Bodies:
             if self._stopping:
                 raise ServiceUnavailable("the server is about to stop; nothing was stored, send the same again later") from None
             raise RequestTimeout(f"the body must arrive {_PACE}; nothing was stored, send the same again") from None
-        except (asyncio.CancelledError, RSGIProtocolClosed, RSGIProtocolError):  # granian's ways to say that the client is gone
+        except (asyncio.CancelledError, RSGIProtocolClosed, RSGIProtocolError):  # granian's errors for a client that has disconnected
             raise BadRequest("the body must be sent to its end") from None
         if length is not None and len(whole) != length:
             raise BadRequest("the body must have the length that the request declared")
@@ -103,7 +103,7 @@ class Bodies:
 
     @contextmanager
     def room(self, size: int) -> Iterator[None]:
-        """Reserves memory for a large body until it is handled. Raises ServiceUnavailable if there is none."""
+        """Reserves memory for a large body until it is handled. Raises ServiceUnavailable if there is not enough."""
         if size > self._room:
             raise ServiceUnavailable("the server holds too many large bodies now; nothing was stored, send the same again later")
         self._room -= size

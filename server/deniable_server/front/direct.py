@@ -1,7 +1,7 @@
 """Fast path for single-record submissions, without a thread and without Flask: nearly all requests while people answer.
 
 It takes only plain requests: a small JSON body of known length, without an API key, from a page of this site. All others, and all
-failures, go to Flask, so that each refusal is worded in one place. The reply of success is Flask's, made once.
+failures, go to Flask, so that each refusal is worded once in the code. Flask makes the reply of success, too, once at the start.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OWN = {"same-origin", "none"}
 
 
 Outcome = bool | BaseException
-"""Whether a submission is new, or the error for which it was refused."""
+"""Whether a submission is new, or the error of a refused one."""
 
 
 class SubmissionBackend(Protocol):
@@ -46,7 +46,7 @@ class SubmissionBackend(Protocol):
     def learn(self, survey_id: str) -> Any:
         """Reads a survey from the database."""
 
-    def take(self, survey: Any, body: bytes, tell: Callable[[Outcome], None]) -> Callable[[], bool]:
+    def take(self, survey: Any, body: bytes, notify: Callable[[Outcome], None]) -> Callable[[], bool]:
         """Begins to store a submission. Returns the function that cancels it."""
         raise NotImplementedError
 
@@ -62,35 +62,35 @@ class SubmissionBackend(Protocol):
 class Direct:
     """Takes submissions for an application. `workers` read surveys from the database first, if necessary."""
 
-    def __init__(self, app: Flask, door: SubmissionBackend, base: Environ, workers: Workers) -> None:
-        self._door = door
+    def __init__(self, app: Flask, backend: SubmissionBackend, base: Environ, workers: Workers) -> None:
+        self._backend = backend
         self._workers, self._waiting = workers, 0
         self._lock = threading.Lock()
         self._outcomes: list[tuple[asyncio.Future[GatewayReply], Outcome]] = []  # not yet passed to the event loop
         environ = {**base, "REQUEST_METHOD": "POST", "PATH_INFO": "/api/v1/surveys/s/submissions", "QUERY_STRING": ""}
         self._environ = {**environ, "SERVER_PROTOCOL": "HTTP/1.1"}
-        self._success = self._made_once(app)
+        self._success = self._success_reply(app)
         self._busy = gateway.call(app, {**self._environ, REFUSED: ServiceUnavailable(BUSY)})
 
     async def take(self, survey_id: str, body: bytes) -> GatewayReply:
-        """Returns the reply once a submission is on the disk, or if too many are waiting. Raises what it is refused for."""
-        self._door.count()
-        survey = self._door.survey(survey_id)
+        """Returns the reply once a submission is on the disk, or if too many are waiting. Raises the error of a refused one."""
+        self._backend.count()
+        survey = self._backend.survey(survey_id)
         if survey is None:
-            survey = await self._workers.run(self._door.learn, survey_id)
+            survey = await self._workers.run(self._backend.learn, survey_id)
         if self._waiting >= MOST:
             return self._busy
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[GatewayReply] = loop.create_future()
-        take_back = self._door.take(survey, body, partial(self._hear, loop, reply))
+        cancel = self._backend.take(survey, body, partial(self._receive, loop, reply))
         self._waiting += 1
-        patience = loop.call_later(self._door.patience, self._give_up, take_back, reply)
+        patience = loop.call_later(self._backend.patience, self._time_out, cancel, reply)
         try:
             return await reply
         finally:
             patience.cancel()
 
-    def _hear(self, loop: asyncio.AbstractEventLoop, reply: asyncio.Future[GatewayReply], outcome: Outcome) -> None:
+    def _receive(self, loop: asyncio.AbstractEventLoop, reply: asyncio.Future[GatewayReply], outcome: Outcome) -> None:
         """Passes an outcome from the writer's thread to the event loop, which is woken once for each commit."""
         with self._lock:
             self._outcomes.append((reply, outcome))
@@ -98,18 +98,18 @@ class Direct:
                 return
         loop.call_soon_threadsafe(self._settle)
 
-    def _give_up(self, take_back: Callable[[], bool], reply: asyncio.Future[GatewayReply]) -> None:
+    def _time_out(self, cancel: Callable[[], bool], reply: asyncio.Future[GatewayReply]) -> None:
         """Cancels a submission that has waited too long, unless it is already being stored."""
-        if take_back():
-            self._tell(reply, self._door.busy())
+        if cancel():
+            self._resolve(reply, self._backend.busy())
 
     def _settle(self) -> None:
         with self._lock:
             outcomes, self._outcomes = self._outcomes, []
         for reply, outcome in outcomes:
-            self._tell(reply, outcome)
+            self._resolve(reply, outcome)
 
-    def _tell(self, reply: asyncio.Future[GatewayReply], outcome: Outcome) -> None:
+    def _resolve(self, reply: asyncio.Future[GatewayReply], outcome: Outcome) -> None:
         self._waiting -= 1
         if reply.cancelled():
             return
@@ -118,20 +118,20 @@ class Direct:
         else:
             reply.set_exception(outcome)
 
-    def _made_once(self, app: Flask) -> GatewayReply:
+    def _success_reply(self, app: Flask) -> GatewayReply:
         """Returns the reply of success, with all headers that the application adds."""
         with app.request_context(self._environ):
-            response: Any = app.process_response(self._door.accepted())
+            response: Any = app.process_response(self._backend.accepted())
             return GatewayReply(response.status_code, response.get_wsgi_headers(self._environ).to_wsgi_list(), response.get_data())
 
 
 def plain(scope: Scope, headers: list[tuple[str, str]]) -> tuple[str, int] | None:
     """Returns the survey's id and the body's length of a plain submission; None for any other request."""
     match = PATH.fullmatch(scope.path) if scope.method == "POST" and not scope.query_string else None
-    named = dict(headers)
-    if match is None or len(named) != len(headers) or not named.keys().isdisjoint(_NOT_PLAIN):
+    values = dict(headers)
+    if match is None or len(values) != len(headers) or not values.keys().isdisjoint(_NOT_PLAIN):
         return None
-    length, site = named.get("content-length", ""), named.get("sec-fetch-site")
-    if not (site in _OWN or (site is None and "origin" not in named)) or named.get("content-type") != "application/json":
+    length, site = values.get("content-length", ""), values.get("sec-fetch-site")
+    if not (site in _OWN or (site is None and "origin" not in values)) or values.get("content-type") != "application/json":
         return None
     return (match[1], int(length)) if re.fullmatch("[0-9]{1,5}", length) and 0 < int(length) <= SMALL else None

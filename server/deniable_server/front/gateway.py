@@ -1,6 +1,6 @@
 """Gateway between granian's RSGI and WSGI: requests to environs, and applications' replies to bytes.
 
-No client's address gets into an environ, so none can get into a log or a file.
+No environ contains a client's address, so no log or file can.
 """
 
 from __future__ import annotations
@@ -119,21 +119,21 @@ def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> GatewayRepl
     return None
 
 
-def refuse(app: Flask, environ: Environ, why: HTTPException) -> GatewayReply:
+def refuse(app: Flask, environ: Environ, error: HTTPException) -> GatewayReply:
     """Returns the application's reply to a request that it must not handle, with all its headers. The connection is closed afterwards."""
     bare = {name: value for name, value in environ.items() if name not in ("HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "CONTENT_LENGTH")}
-    status, headers, body, _ = call(app, {**bare, REFUSED: why})
-    _let_go(why)
+    status, headers, body, _ = call(app, {**bare, REFUSED: error})
+    _clear_frames(error)
     return GatewayReply(status, [*headers, ("Connection", "close")], body)
 
 
-def explain(app: Flask, environ: Environ, why: Exception, proto: RSGIHTTPProtocol) -> GatewayReply | None:
+def explain(app: Flask, environ: Environ, error: Exception, proto: RSGIHTTPProtocol) -> GatewayReply | None:
     """Sends the application's reply to a request that failed before it reached the application; as `answer` does."""
-    reply = answer(app, {**environ, REFUSED: why}, proto)
-    _let_go(why)
+    reply = answer(app, {**environ, REFUSED: error}, proto)
+    _clear_frames(error)
     return reply
 
 
-def _let_go(why: Exception) -> None:
+def _clear_frames(error: Exception) -> None:
     """Clears an error's frames, which would keep the body and the connection alive until garbage collection."""
-    why.__traceback__ = why.__context__ = None
+    error.__traceback__ = error.__context__ = None

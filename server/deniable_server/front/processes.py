@@ -1,4 +1,4 @@
-"""Worker processes for computations: few, of lower priority, started on demand, and killed when nobody waits for the result."""
+"""Worker processes for computations: few, of lower priority, started on demand, and killed when the client disconnects."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from typing import Any
 
 from deniable_server.web.offload import Gone, GoneError, Task, TooMuchError
 
-TOO_MUCH = "this takes more than the {seconds} seconds of computing that a request has: ask for less of it, or use the command line"
-FAILED = "a computation has ended without a result: ask for less of it, or use the command line"
+TOO_MUCH = "this takes more than the {seconds} seconds of computing that a request may use: ask for less, or use the command line"
+FAILED = "the computation ended without a result: ask for less, or use the command line"
 
 
 class Worker:
-    """One process. `command` starts it, `beginning` is sent to it first, and `folder` has its files."""
+    """A worker process. `command` starts it, `beginning` is sent to it first, and `folder` has its files."""
 
     def __init__(self, command: list[str], beginning: Any, folder: Path) -> None:
         self._folder = folder
@@ -33,7 +33,7 @@ class Worker:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [*command, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
-                stdin=subprocess.PIPE,  # it ends when this end is closed, as it is when this process is gone
+                stdin=subprocess.PIPE,  # the worker ends when this end is closed, or when this process ends
                 process_group=0,
             )
         self._connection = Connection(ours.detach())

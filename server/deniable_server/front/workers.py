@@ -11,7 +11,7 @@ from werkzeug.exceptions import ServiceUnavailable
 
 from deniable_server.web.lanes import Lane, enter
 
-BUSY = "the server has more to do than it can; nothing was stored, send the same again later"
+BUSY = "the server is overloaded; nothing was stored, send the same again later"
 P = ParamSpec("P")
 T = TypeVar("T")
 

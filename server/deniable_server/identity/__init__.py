@@ -21,11 +21,11 @@ def register_admission(app: Flask) -> None:
     from deniable_server.identity import form_recovery, sessions
     from deniable_server.web import audience
 
-    audience.register(app, sessions.user, "auth.login", audience.Return(form_recovery.by_author, form_recovery.given_back))
+    audience.register(app, sessions.user, "auth.login", audience.Return(form_recovery.is_authors, form_recovery.recovery_page))
 
 
 def register(app: Flask) -> None:
-    """Registers the check of passwords, and the pages of login and accounts."""
+    """Registers password verification, and the pages of login and accounts."""
     from deniable_server.context import services_of
     from deniable_server.identity import account, audit, auth, people, second_factor, sign_up
     from deniable_server.identity.passwords import Passwords

@@ -1,4 +1,4 @@
-"""What researchers do with their own accounts."""
+"""Account page: password change and logout."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ bp = routes("account", __name__)
 
 @bp.get("/manage/account")
 def page() -> Page:
+    """Shows the account."""
     return _page(PasswordForm())
 
 
@@ -26,7 +27,7 @@ def password() -> Page:
     form = PasswordForm()
     if form.validate():
         try:
-            if current_passwords().hold(g.user, form.current.data, sessions.device(g.user)):
+            if current_passwords().verify(g.user, form.current.data, sessions.device_id(g.user)):
                 set_password(current_store().accounts, g.user, form.password.data)
                 sessions.log_in(g.user)
                 return done("Your password is changed, and all other sessions have ended.", ".page")
@@ -42,12 +43,13 @@ def _page(form: PasswordForm) -> str:
 
 @bp.post("/logout")
 def logout() -> AnyResponse:
+    """Ends this session."""
     sessions.end()
     return redirect(url_for("auth.login"))
 
 
 @bp.post("/logout/everywhere")
 def logout_everywhere() -> AnyResponse:
-    """Ends all sessions of this account, on whatever device."""
+    """Ends all sessions of this account, on all devices."""
     current_store().accounts.end_sessions(g.user)
     return logout()

@@ -1,4 +1,4 @@
-"""Links that make accounts: 32 random bytes, shown once; the store has their hash."""
+"""Account links, which create an account: 32 random bytes, shown once; the store has only their hash."""
 
 from __future__ import annotations
 
@@ -15,12 +15,19 @@ LASTS = timedelta(days=7)
 
 
 def make(store: Store, address: str, operator: bool, made_by: str | None = None) -> str:
-    """A new link for one account. address: of this server, without a slash at its end; operator: whether it is an operator's."""
+    """Returns a new link, which creates one account.
+
+    Args:
+        store: Where to save the link's hash.
+        address: The server's address, without a trailing slash.
+        operator: Whether the account is an operator's.
+        made_by: The operator who made the link; None for the command line.
+    """
     token, now = base64.urlsafe_b64encode(secrets.token_bytes(32)).rstrip(b"=").decode(), int(time.time())
     store.people.invite(Invitation(hash_of(token), operator, now + int(LASTS.total_seconds()), made_by), now)
     return f"{address}/join/{token}"
 
 
 def hash_of(token: str) -> bytes:
-    """What the store has of a token."""
+    """Returns the stored hash of a link's token."""
     return hashlib.sha256(token.encode(errors="surrogatepass")).digest()

@@ -1,4 +1,4 @@
-"""The log of what researchers and operators did, for operators."""
+"""Audit log page, for operators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ON_A_PAGE = 100
 
 @bp.get("/manage/audit")
 def page() -> Page:
-    """The newest entries; with ?before=N those before number N."""
+    """Shows the newest entries; with ?before=N those before number N."""
     before = request.args.get("before", type=int)
     entries = current_store().audit.entries(before if before is None else max(1, min(before, 1 << 62)), ON_A_PAGE)
     return render_template("identity/audit.html", entries=entries, form=ActionForm())

@@ -38,12 +38,12 @@ def login() -> Page:
         return render_template("identity/login.html", form=form)
     user = form.user.data
     try:
-        is_correct = current_passwords().hold(user, form.password.data, sessions.device(user))
+        is_correct = current_passwords().verify(user, form.password.data, sessions.device_id(user))
     except RateLimitError as error:
         form.password.errors = [_too_many(error)]
         return _wait(render_template("identity/login.html", form=form), error)
     if is_correct and current_store().factors.any(user):
-        sessions.half_way(user)
+        sessions.begin_second_factor(user)
         return redirect(url_for(".code", next=request.args.get("next")))
     if not is_correct or not sessions.log_in(user):
         form.password.errors = ["Name or password is wrong."]
@@ -54,12 +54,12 @@ def login() -> Page:
 @bp.route("/login/code", methods=["GET", "POST"])
 def code() -> Page:
     """Asks for the second factor after a correct password."""
-    form, user = CodeForm(), sessions.half_way_user()
+    form, user = CodeForm(), sessions.second_factor_user()
     if user is None:
         return redirect(url_for(".login", next=request.args.get("next")))
     if not form.validate_on_submit():
         return _ask_factor(form, user)
-    who = sessions.device(user) or user
+    who = sessions.device_id(user) or user
     try:
         current_rates().codes.begin(who)
     except RateLimitError as error:

@@ -1,7 +1,7 @@
-"""What somebody typed who is logged out meanwhile: given back in a page that sends it again, for browsers without scripts.
+"""Form recovery: a form whose session has ended comes back in a page that sends it again, for browsers without scripts.
 
-Only to a form of this server's own pages, by what the browser says of where it comes from: a page of another site must not put words into
-anybody's draft. And only on a device from which the draft's author has logged in before: strangers get no room for large bodies.
+Only a form that this server's own pages sent, as the browser's Sec-Fetch headers prove: another site's page must not write into a draft.
+And only on a device on which the draft's author has logged in before: strangers may not send large bodies.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from deniable_server.context import current_store
 from deniable_server.identity import sessions
 from deniable_server.store.errors import UnknownDraftError
 
-KEPT = frozenset({"drafting.change", "drafting.write"})
-"""The endpoints that are sent more than anybody wants to type again."""
+RECOVERABLE = frozenset({"drafting.change", "drafting.write"})
+"""The endpoints of forms that are too long to type again."""
 
 
-def sent_by_hand() -> bool:
-    """Whether a person has just sent a form of one of these pages to one of them, without a script."""
-    told = (request.headers.get("Sec-Fetch-Mode"), request.headers.get("Sec-Fetch-Site"))
-    return request.method == "POST" and request.endpoint in KEPT and told == ("navigate", "same-origin")
+def is_recoverable() -> bool:
+    """Returns whether a person, not a script, has sent a recoverable form from a page of this server."""
+    origin = (request.headers.get("Sec-Fetch-Mode"), request.headers.get("Sec-Fetch-Site"))
+    return request.method == "POST" and request.endpoint in RECOVERABLE and origin == ("navigate", "same-origin")
 
 
-def by_author() -> bool:
-    """Whether that form is of a draft whose author has logged in from this device before."""
-    if not sent_by_hand():
+def is_authors() -> bool:
+    """Returns whether a recoverable form is of a draft whose author has logged in on this device before."""
+    if not is_recoverable():
         return False
     try:
         author = current_store().drafts.draft((request.view_args or {})["draft_id"]).author
     except UnknownDraftError:
         return False
-    return sessions.device(author) is not None
+    return sessions.device_id(author) is not None
 
 
-def given_back() -> Response:
-    """All that was sent, but for the token, which is a new one, and files, which a page cannot give back."""
+def recovery_page() -> Response:
+    """Returns a page with the form's fields and a new token. A page cannot contain files."""
     fields = [(name, value) for name, values in request.form.lists() if name != "csrf_token" for value in values]
     files = any(file.filename for file in request.files.values())
     page = render_template("identity/form_recovery.html", fields=fields, user=g.get("user"), files=files)

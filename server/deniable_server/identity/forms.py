@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from flask_wtf import FlaskForm
-from wtforms import (
-    HiddenField,
-    PasswordField,
-    StringField,
-    SubmitField,
-)
+from wtforms import HiddenField, PasswordField, StringField, SubmitField
 from wtforms.validators import EqualTo, InputRequired, Length, ValidationError
 
-from deniable_server.identity.names import LONGEST, readable
+from deniable_server.identity.names import LONGEST, check_name
 from deniable_server.identity.passwords import LENGTHS
 
 _CODE = {"autocomplete": "one-time-code", "spellcheck": "false", "autocapitalize": "none"}
-_PASSWORD = Length(LENGTHS[0], LENGTHS[-1], f"A password has {LENGTHS[0]} to {LENGTHS[-1]} characters.")
+_PASSWORD = Length(LENGTHS[0], LENGTHS[-1], f"Choose a password of {LENGTHS[0]} to {LENGTHS[-1]} characters.")
 
 
-def _readable(written: str) -> str:
-    """Returns the name that `names.readable` makes of it. Raises ValidationError where that refuses it."""
+def _check_field(field: StringField) -> None:
+    """Removes blanks at the ends of a name. Raises ValidationError if the name is invalid."""
     try:
-        return readable("the name", written)
+        field.data = check_name("the name", field.data)
     except ValueError:
-        raise ValidationError("Choose a name of letters, digits and signs that can be printed.") from None
+        raise ValidationError("Use only letters, digits and other printable characters.") from None
 
 
-class LoginForm(FlaskForm):  # type: ignore[misc]
+class LoginForm(FlaskForm):
     """Name and password; lengths are capped so that hashing cannot be made slow."""
 
     user = StringField("Name", [InputRequired("Enter your name."), Length(max=64)], render_kw={"autocomplete": "username"})
@@ -36,20 +31,20 @@ class LoginForm(FlaskForm):  # type: ignore[misc]
     submit = SubmitField("Log in")
 
 
-class _NewPassword(FlaskForm):  # type: ignore[misc]
-    """A password that somebody chooses, written twice."""
+class _NewPassword(FlaskForm):
+    """A new password, entered twice."""
 
     password = PasswordField(
         "Choose a password", [InputRequired("Choose a password."), _PASSWORD], render_kw={"autocomplete": "new-password"}
     )
     again = PasswordField(
-        "The same password again",
-        [EqualTo("password", "Write the same password twice: these two differ.")],
+        "Repeat the password",
+        [EqualTo("password", "The passwords differ. Enter the same password twice.")],
         render_kw={"autocomplete": "new-password"},
     )
 
 
-class JoinForm(_NewPassword):
+class SignUpForm(_NewPassword):
     """The name and password of a new account."""
 
     user = StringField(
@@ -58,24 +53,24 @@ class JoinForm(_NewPassword):
         filters=[lambda name: name.strip(" ") if name else name],
         render_kw={"autocomplete": "username"},
     )
-    submit = SubmitField("Make the account")
+    submit = SubmitField("Create account")
 
     def validate_user(self, field: StringField) -> None:
-        """Refuses what cannot be read in a list."""
-        field.data = _readable(field.data)
+        """Checks the name."""
+        _check_field(field)
 
 
 class PasswordForm(_NewPassword):
-    """Another password for an account, which has to say the one that it has."""
+    """A password change, which requires the current password."""
 
     current = PasswordField(
-        "Your password now", [InputRequired("Enter your password."), Length(max=256)], render_kw={"autocomplete": "current-password"}
+        "Current password", [InputRequired("Enter your password."), Length(max=256)], render_kw={"autocomplete": "current-password"}
     )
-    submit = SubmitField("Change it")
+    submit = SubmitField("Change password")
 
 
-class ConfirmForm(FlaskForm):  # type: ignore[misc]
-    """An act that asks for the password once more."""
+class ConfirmForm(FlaskForm):
+    """An act that asks for the password again."""
 
     current = PasswordField(
         "Your password", [InputRequired("Enter your password."), Length(max=256)], render_kw={"autocomplete": "current-password"}
@@ -86,22 +81,24 @@ class FactorForm(ConfirmForm):
     """A new second factor: its secret, and a code that proves that the app has it."""
 
     secret = HiddenField()
-    code = StringField("Code of the app", [InputRequired("Enter the code that the app shows."), Length(max=20)], render_kw=_CODE)
+    code = StringField("Code from the app", [InputRequired("Enter the code that the app shows."), Length(max=20)], render_kw=_CODE)
 
 
 class PasskeyForm(ConfirmForm):
-    """A new passkey: its name, and the answer of the browser that made it."""
+    """A new passkey: its name, and the browser's credential."""
 
-    name = StringField("What to call it", [InputRequired("Give the passkey a name."), Length(max=64)], render_kw={"autocomplete": "off"})
+    name = StringField(
+        "Name of the passkey", [InputRequired("Enter a name for the passkey."), Length(max=64)], render_kw={"autocomplete": "off"}
+    )
     credential = HiddenField()
 
     def validate_name(self, field: StringField) -> None:
-        """Refuses what cannot be read in a list."""
-        field.data = _readable(field.data)
+        """Checks the name."""
+        _check_field(field)
 
 
-class CodeForm(FlaskForm):  # type: ignore[misc]
-    """A code of the app, or a recovery code; or the answer of a passkey."""
+class CodeForm(FlaskForm):
+    """A code from the app, a recovery code, or a passkey's credential."""
 
     code = StringField("Code", [InputRequired("Enter a code."), Length(max=64)], render_kw=_CODE)
     credential = HiddenField()

@@ -1,4 +1,4 @@
-"""Who made keys and webhooks, as the audit log has it, and what remains of an account that is removed."""
+"""Makers of keys and webhooks, and the removal of an account with its webhooks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from deniable_server.store.protocol import Store
 
 @dataclass(frozen=True)
 class Remains:
-    """keys: names of keys that the account made, which go on. webhooks: (survey, id) of those that it made, which are removed."""
+    """Keys and webhooks of a removed account.
+
+    Attributes:
+        keys: The names of the account's keys, which still work.
+        webhooks: The (survey, id) of its webhooks, which were removed.
+    """
 
     keys: tuple[str, ...]
     webhooks: tuple[tuple[str, str], ...]
@@ -31,9 +36,13 @@ def webhook_makers(store: Store) -> dict[str, str | None]:
 
 
 def remove_account(store: Store, name: str) -> Remains | None:
-    """Removes an account and the webhooks that it made. Returns what remains, or None where there is no such account.
+    """Removes an account and the webhooks that it made; keys stay, since programs of other people may use them.
 
-    Keys stay: programs of others may use them. Raises LastError.
+    Returns:
+        The account's keys and webhooks, or None if there is no such account.
+
+    Raises:
+        LastError: It is the only operator's account, or the only owner's of a survey.
     """
     keys = tuple(key for key, maker in key_makers(store).items() if maker == name)
     makers = webhook_makers(store)

@@ -1,7 +1,7 @@
 """Passkeys (WebAuthn): key pairs on people's devices; the server has the public keys.
 
 py_webauthn verifies them. It is slow to load, so it is imported on first use. A challenge is signed into the session cookie, is
-valid for five minutes and begins with its time. A passkey must answer newer challenges each time, which prevents replays.
+valid for five minutes and begins with its time. A passkey must answer a newer challenge each time, which prevents replays.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CHALLENGE = "challenge"
 
 
 def site() -> str | None:
-    """Returns the host name of passkeys, or None for an IP address, for which browsers make none."""
+    """Returns the host name of passkeys, or None for an IP address, where browsers refuse passkeys."""
     host = urlsplit(server_address()).hostname or ""
     try:
         ip_address(host)
@@ -43,7 +43,7 @@ def creation_options(user: str, stored: Sequence[Passkey]) -> str:
         user_name=user,
         user_id=hashlib.sha256(user.encode()).digest(),
         challenge=_new_challenge(),
-        exclude_credentials=[webauthn.helpers.structs.PublicKeyCredentialDescriptor(id=one.id) for one in stored],
+        exclude_credentials=[webauthn.helpers.structs.PublicKeyCredentialDescriptor(id=passkey.id) for passkey in stored],
     )
     return webauthn.options_to_json(options)
 
@@ -68,7 +68,7 @@ def request_options(stored: Sequence[Passkey]) -> str:
     """Returns the options to log in with one of the stored passkeys, as JSON."""
     import webauthn
 
-    allowed = [webauthn.helpers.structs.PublicKeyCredentialDescriptor(id=one.id) for one in stored]
+    allowed = [webauthn.helpers.structs.PublicKeyCredentialDescriptor(id=passkey.id) for passkey in stored]
     return webauthn.options_to_json(
         webauthn.generate_authentication_options(rp_id=site() or "", challenge=_new_challenge(), allow_credentials=allowed)
     )
@@ -82,8 +82,8 @@ def verify(answer: str, stored: Sequence[Passkey]) -> tuple[Passkey, int] | None
     if challenge is None:
         return None
     try:
-        sent = webauthn.helpers.parse_authentication_credential_json(answer).raw_id
-        passkey = next(one for one in stored if one.id == sent)
+        credential_id = webauthn.helpers.parse_authentication_credential_json(answer).raw_id
+        passkey = next(passkey for passkey in stored if passkey.id == credential_id)
         result = webauthn.verify_authentication_response(
             credential=answer,
             expected_challenge=challenge,
@@ -105,8 +105,8 @@ def _new_challenge() -> bytes:
 
 
 def _take_challenge() -> bytes | None:
-    """Takes this visit's challenge, which can be answered once; None without one, or if it has expired."""
+    """Removes and returns this visit's challenge, so that it can be answered only once; None if it has expired or is missing."""
     encoded = session.pop(_CHALLENGE, None)
     challenge = base64.b64decode(encoded) if isinstance(encoded, str) else b""
-    fresh = 0 <= time.time_ns() - int.from_bytes(challenge[:8], "big") < LASTS * 1e9
-    return challenge if challenge and fresh else None
+    is_fresh = 0 <= time.time_ns() - int.from_bytes(challenge[:8], "big") < LASTS * 1e9
+    return challenge if challenge and is_fresh else None

@@ -79,7 +79,7 @@ def change() -> Page:
 @bp.post("/manage/people/links")
 def invite() -> Page:
     """Makes a link and shows it, only once."""
-    if again := repeated("This link was made already", url_for(".page")):
+    if again := repeated("Link already made", url_for(".page")):
         return again
     operator = request.form.get("kind") == "operator"
     link = account_links.make(current_store(), server_address(), operator, g.user)
@@ -87,12 +87,12 @@ def invite() -> Page:
 
 
 @bp.post("/manage/people/links/end")
-def take_back() -> Page:
+def revoke() -> Page:
     """Revokes an unused link."""
     try:
-        current_store().people.take_back(bytes.fromhex(request.form.get("link", "")))
+        current_store().people.revoke(bytes.fromhex(request.form.get("link", "")))
     except ValueError:
-        abort(400, "link must be one of those on the page")
+        abort(400, "link must be one of the links on the page")
     return done("The link no longer works.", ".page")
 
 
@@ -101,5 +101,5 @@ def _page(problem: str = "", link: str = "") -> str:
     open_links = [
         (invitation, datetime.fromtimestamp(invitation.until, UTC).date()) for invitation in store.people.invitations(int(now.timestamp()))
     ]
-    shown = {"people": store.people.all(), "links": open_links, "problem": problem, "link": link}
-    return render_template("identity/people.html", **shown, form=ActionForm())
+    context = {"people": store.people.all(), "links": open_links, "problem": problem, "link": link}
+    return render_template("identity/people.html", **context, form=ActionForm())

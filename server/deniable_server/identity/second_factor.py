@@ -1,4 +1,4 @@
-"""Second factor of an account: an authenticator app or passkeys, and recovery codes."""
+"""Second-factor page: an authenticator app or passkeys, and recovery codes."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def page() -> Page:
 def begin() -> Page:
     """Sets up an app after a correct code, and shows the recovery codes, only once."""
     form, now = FactorForm(), time.time()
-    secret = totp.read(form.secret.data or "")
+    secret = totp.decode_secret(form.secret.data or "")
     if secret is None:
         form = _new_secret()
         form.code.errors = ["Start again with this new secret."]
-    elif form.validate() and _password_holds(form):
-        step = totp.step_of(secret, form.code.data, now)
+    elif form.validate() and _verify_password(form):
+        step = totp.find_step(secret, form.code.data, now)
         if step is not None:
             codes = [recovery_code() for _ in range(RECOVERY_CODES)]
             current_store().factors.set_secret(g.user, secret, step, [hash_of(code) for code in codes])
@@ -52,7 +52,7 @@ def begin() -> Page:
 def add_passkey() -> Page:
     """Stores a new passkey and shows new recovery codes, only once."""
     form, store = PasskeyForm(), current_store()
-    if form.validate() and _password_holds(form):
+    if form.validate() and _verify_password(form):
         passkey = passkeys.register(form.credential.data, form.name.data, datetime.now(UTC).date().isoformat())
         if passkey is not None:
             codes = [recovery_code() for _ in range(RECOVERY_CODES)]
@@ -66,7 +66,7 @@ def add_passkey() -> Page:
 def remove() -> Page:
     """Removes the second factor after a check of the password."""
     form = ConfirmForm()
-    if form.validate() and _password_holds(form):
+    if form.validate() and _verify_password(form):
         current_store().factors.remove(g.user)
         return done("You now log in with your password alone.", "account.page")
     return _page(_new_secret(), PasskeyForm(formdata=None), form), 422
@@ -74,7 +74,7 @@ def remove() -> Page:
 
 def _new_secret() -> FactorForm:
     form = FactorForm(formdata=None)
-    form.secret.data = totp.written(secrets.token_bytes(totp.SECRET_BYTES))
+    form.secret.data = totp.encode_secret(secrets.token_bytes(totp.SECRET_BYTES))
     return form
 
 
@@ -86,16 +86,17 @@ def _page(form: FactorForm, passkey: PasskeyForm, remove: ConfirmForm | None = N
         "has_app": factors.secret(g.user) is not None,
         "passkeys": stored,
         "left": factors.recovery_left(g.user),
-        "address": totp.address(totp.read(form.secret.data) or b"", g.user, issuer),
+        "address": totp.otpauth_uri(totp.decode_secret(form.secret.data) or b"", g.user, issuer),
         "options": passkeys.creation_options(g.user, stored) if passkeys.site() else "",
-        "errors": [error for one in (form, passkey, removing) for errors in one.errors.values() for error in errors],
+        "errors": [error for each in (form, passkey, removing) for errors in each.errors.values() for error in errors],
     }
     return render_template("identity/second_factor.html", form=form, passkey=passkey, remove=removing, **context)
 
 
-def _password_holds(form: ConfirmForm) -> bool:
+def _verify_password(form: ConfirmForm) -> bool:
+    """Returns whether the form has the account's password; if not, adds the error to the form."""
     try:
-        if current_passwords().hold(g.user, form.current.data, sessions.device(g.user)):
+        if current_passwords().verify(g.user, form.current.data, sessions.device_id(g.user)):
             return True
         form.current.errors = ["This is not your password."]
     except RateLimitError as error:
@@ -106,7 +107,7 @@ def _password_holds(form: ConfirmForm) -> bool:
 def use_code(factors: Factors, user: str, text: str) -> bool:
     """Uses up a code of the user's app, or a recovery code. Returns whether it was valid and unused."""
     secret, code = factors.secret(user), "".join(text.split())
-    step = None if secret is None else totp.step_of(secret, code, time.time())
+    step = None if secret is None else totp.find_step(secret, code, time.time())
     if step is not None:
         return factors.take_step(user, step)
     return factors.take_recovery(user, hash_of(code))
@@ -115,7 +116,7 @@ def use_code(factors: Factors, user: str, text: str) -> bool:
 def recovery_code() -> str:
     """Returns a new recovery code of 80 random bits."""
     text = base64.b32encode(secrets.token_bytes(10)).decode().lower()
-    return "-".join(text[place : place + 4] for place in range(0, len(text), 4))
+    return "-".join(text[start : start + 4] for start in range(0, len(text), 4))
 
 
 def hash_of(code: str) -> bytes:

@@ -1,8 +1,8 @@
-"""Researchers' sessions: a random token in the signed cookie, its hash in the store, and an end to all of them.
+"""Researchers' sessions: a random token in the signed cookie, and its hash in the store.
 
-The cookie dies by itself after IDLE without a request; the store forgets a session after LONGEST, at logout, at a change of
-the password and with the account. A second cookie only says that somebody logged in from this device before: it opens
-nothing, but lets its owner try a password while guessers keep the door busy.
+The cookie expires after IDLE without a request; the store ends a session after LONGEST, at logout, at a password change and with the
+account. A second cookie marks a device on which a researcher has logged in before: it opens nothing, but lets its owner enter a password
+while guessers exhaust the rate limit.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from deniable_server.web.audience import current_audience
 IDLE = timedelta(hours=2)
 LONGEST = timedelta(hours=12)
 DEVICE = timedelta(days=180)
-HALF_WAY = timedelta(minutes=5)
-_HALF = "half"
+SECOND_FACTOR = timedelta(minutes=5)
+_HALF = "half"  # the cookie's field for a login that still needs its second factor
 _TOKEN = "token"  # noqa: S105 - the name of the cookie's field
 
 
@@ -37,7 +37,7 @@ class _Cookies(SecureCookieSessionInterface):
 
 
 def register(app: Flask, *, https: bool) -> None:
-    """Names and closes the cookies; over HTTPS a browser takes them from this very host only."""
+    """Configures the session cookie; over HTTPS a browser accepts it from this host only."""
     app.config.update(
         SESSION_COOKIE_NAME="__Host-deniable" if https else "deniable",
         SESSION_COOKIE_SECURE=https,
@@ -49,7 +49,7 @@ def register(app: Flask, *, https: bool) -> None:
 
 
 def log_in(user: str) -> bool:
-    """Opens a new session for the rest of this visit. False if the account is gone meanwhile."""
+    """Opens a new session. Returns False if the account no longer exists."""
     end()
     token, now = secrets.token_urlsafe(32), int(time.time())
     session.permanent = True
@@ -57,24 +57,24 @@ def log_in(user: str) -> bool:
     return current_store().accounts.open_session(user, _hash(token), now, now + int(LONGEST.total_seconds()))
 
 
-def half_way(user: str) -> None:
-    """Remembers for a few minutes, in the signed cookie of this visit, that the password of an account was shown."""
+def begin_second_factor(user: str) -> None:
+    """Records in the signed cookie that this visit has entered an account's password and needs its second factor."""
     end()
     session[_HALF] = [user, int(time.time()), _password_mark(user)]
 
 
-def half_way_user() -> str | None:
-    """Whose password was shown here lately, and is the same still."""
-    found = session.get(_HALF)
-    if not isinstance(found, list):
+def second_factor_user() -> str | None:
+    """Returns the account whose password was entered in the last minutes and has not changed since, or None."""
+    entry = session.get(_HALF)
+    if not isinstance(entry, list):
         return None
-    user, since, mark = found
-    fresh = time.time() - since < HALF_WAY.total_seconds()
-    return str(user) if fresh and hmac.compare_digest(mark, _password_mark(user)) else None
+    user, since, mark = entry
+    is_recent = time.time() - since < SECOND_FACTOR.total_seconds()
+    return str(user) if is_recent and hmac.compare_digest(mark, _password_mark(user)) else None
 
 
 def user() -> str | None:
-    """Who is logged in here."""
+    """Returns the logged-in researcher, or None."""
     token = session.get(_TOKEN)
     return current_store().accounts.session_user(_hash(token), int(time.time())) if isinstance(token, str) else None
 
@@ -87,18 +87,17 @@ def end() -> None:
         current_store().accounts.end_session(_hash(token))
 
 
-def device(user: str) -> str | None:
-    """The id of this device, if this user logged in from it before."""
+def device_id(user: str) -> str | None:
+    """Returns the id of this device if the user has logged in on it before, else None."""
     try:
-        known = _signer(user).unsign(request.cookies.get(_device_cookie(), ""), max_age=int(DEVICE.total_seconds()))
+        return str(_signer(user).unsign(request.cookies.get(_device_cookie(), ""), max_age=int(DEVICE.total_seconds())).decode())
     except BadSignature:
         return None
-    return str(known.decode())
 
 
 def remember_device(response: Response, user: str) -> None:
-    """Gives this device an id, tied to the user; the cookie does not tell the name."""
-    signed = _signer(user).sign(device(user) or secrets.token_urlsafe(16)).decode()
+    """Gives this device an id that is valid for the user only; the cookie does not contain the name."""
+    signed = _signer(user).sign(device_id(user) or secrets.token_urlsafe(16)).decode()
     secure = bool(current_app.config["SESSION_COOKIE_SECURE"])
     response.set_cookie(_device_cookie(), signed, max_age=DEVICE, httponly=True, secure=secure, samesite="Strict")
 
@@ -112,7 +111,7 @@ def _signer(user: str) -> TimestampSigner:
 
 
 def _password_mark(user: str) -> str:
-    """It differs for another password, and tells nothing of it without the server's key."""
+    """Returns a MAC of the stored password hash, which changes with the password and reveals nothing without the server's key."""
     stored = current_store().accounts.password_hash(user) or ""
     return hmac.new(str(current_app.secret_key).encode(), f"half way {stored}".encode(), "sha256").hexdigest()
 

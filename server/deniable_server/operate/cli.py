@@ -21,19 +21,20 @@ from deniable_server.operate.cli_database import KeyPath, at_terminal, database,
 from deniable_server.operate.cli_demo import demo_command
 from deniable_server.operate.cli_doctor import doctor_command
 from deniable_server.operate.cli_export import export_command
+from deniable_server.operate.cli_help import keep_indented_lines
 from deniable_server.operate.cli_life import SettingNumber, archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.operate.cli_webhooks import webhook_commands
 from deniable_server.store.namesakes import namesakes
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
 
 _METHOD = (
-    "How the intervals of shares are made: feldman-cousins (the default), likelihood-ratio, wilson, clopper-pearson or wald; for the "
+    "The method for intervals of shares: feldman-cousins (the default), likelihood-ratio, wilson, clopper-pearson or wald; for the "
     "target respondents: feldman-cousins, constrained-score or score."
 )
 _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_PLACE = click.Path(exists=True, path_type=Path)
-_TARGET = "population (the default), of which the respondents are a sample, or respondents: these people alone."
+_PATH = click.Path(exists=True, path_type=Path)
+_TARGET = "The target of estimates: population (the default; respondents are a sample of it) or respondents (these people alone)."
 
 
 class _Address(click.ParamType[tuple[str, int]]):
@@ -52,13 +53,11 @@ class _Address(click.ParamType[tuple[str, int]]):
 def main() -> None:
     """Run surveys whose server cannot learn an answer.
 
-    \b
     A server from nothing:
       deniable-server init --user ada
       deniable-server publish survey.yaml
       deniable-server serve
 
-    \b
     Or see it first:
       deniable-server demo
     """
@@ -101,41 +100,41 @@ def init(db: Database, user: str, password_env: str | None) -> None:
 
 def _has_sample_text(survey: Survey) -> bool:
     """Returns whether a survey still has sample text of a new draft, which the page *Publish* reports, too."""
-    from deniable_server.drafts.editor.leftover import left_over  # Flask comes with it, which no other command needs
+    from deniable_server.drafts.editor.sample_text import find_sample_text  # loads Flask, which no other command needs
 
-    sample = left_over(survey)
-    if sample:
-        click.echo("Sample text is still in it. Respondents would read:", err=True)
-    for one in sample:
-        click.echo(f"  {one.label}: {one.words}", err=True)
-    return bool(sample)
+    samples = find_sample_text(survey)
+    if samples:
+        click.echo("The survey still has sample text. Respondents would read:", err=True)
+    for sample in samples:
+        click.echo(f"  {sample.label}: {sample.words}", err=True)
+    return bool(samples)
 
 
 def _name_gaps(survey: Survey) -> None:
-    """Prints the languages that lack texts on standard error, as the page *Publish* does."""
-    from deniable_server.drafts.editor.incomplete import incomplete  # Flask comes with it, which no other command needs
+    """Prints the languages with missing texts on standard error, as the page *Publish* does."""
+    from deniable_server.drafts.editor.missing_translations import missing_translations  # loads Flask, which no other command needs
 
-    for one in incomplete(survey):
-        click.echo(f"{one.sentence}.", err=True)
+    for missing in missing_translations(survey):
+        click.echo(f"{missing.sentence}.", err=True)
 
 
 def _check_title(store: Store, survey: Survey, owner: str | None, same_title: bool) -> None:
     """Prints surveys of the same owner with a similar title on standard error. Refuses another owner's, unless `same_title` is given."""
-    alike = namesakes(store, survey, owner)
-    if alike.others and not same_title:
+    similar = namesakes(store, survey, owner)
+    if similar.others and not same_title:
         rule = "title must not look like the title of another owner's survey, got one that does"
-        raise click.ClickException(f"{rule}; nothing was published. --same-title publishes it all the same.")
-    if alike.own:
-        ids = ", ".join(one.id for one in alike.own[:5]) + (", ..." if len(alike.own) > 5 else "")
-        click.echo(f"The title looks like the title of {_number(len(alike.own), 'survey')} of the same owner: {ids}.", err=True)
+        raise click.ClickException(f"{rule}; nothing was published. --same-title publishes it anyway.")
+    if similar.own:
+        ids = ", ".join(other.id for other in similar.own[:5]) + (", ..." if len(similar.own) > 5 else "")
+        click.echo(f"The title looks like the title of {_number(len(similar.own), 'survey')} of the same owner: {ids}.", err=True)
 
 
 @main.command()
 @database
 @click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--owner", metavar="NAME", help="The account that will own it; by default the operators.")
-@click.option("--yes", is_flag=True, help="Publish it even with sample text in it, without asking.")
-@click.option("--same-title", is_flag=True, help="Publish it even if its title looks like the title of another owner's survey.")
+@click.option("--owner", metavar="NAME", help="The account that will own the survey; by default the operators.")
+@click.option("--yes", is_flag=True, help="Publish the survey even with sample text, without asking.")
+@click.option("--same-title", is_flag=True, help="Publish the survey even if its title looks like the title of another owner's survey.")
 @json_option
 def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, same_title: bool, as_json: bool) -> None:
     """Publish a survey file (YAML or JSON). A published survey never changes.
@@ -153,7 +152,7 @@ def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, same_
             _name_gaps(survey)
             _check_title(store, survey, owner, same_title)
         if not exists and _has_sample_text(survey) and not yes and at_terminal():
-            click.confirm("Publish it for good all the same?", abort=True, err=True)
+            click.confirm("Publish it for good anyway?", abort=True, err=True)
         new = store.surveys.publish(survey, owner)
     if as_json:
         link = str(Link("", survey.id, survey.digest))
@@ -183,7 +182,7 @@ def list_surveys(db: Database, as_json: bool) -> None:
 
 
 def _list_entry(store: Store, published: Published) -> dict[str, Any]:
-    """Returns what a list says of a survey: how many responses are counted and may wait, and how many invitations are spent."""
+    """Returns a survey's line in the list: its state, the numbers of counted and waiting responses, and of spent codes."""
     from deniable_server.results.release import counted
     from deniable_server.results.results import may_wait
 
@@ -274,9 +273,7 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
 )
 @click.option("--metrics", is_flag=True, help="Serve metrics for Prometheus at /metrics, for a key with the scope metrics.")
 @click.option("--metrics-listen", metavar="ADDRESS:PORT", type=_Address(), help="Serve metrics at a separate address, without a key.")
-@click.option(
-    "--backups", metavar="PATH", type=_PLACE, help="The newest backup, or the folder of all backups, whose time /metrics reports."
-)
+@click.option("--backups", metavar="PATH", type=_PATH, help="The newest backup, or the folder of all backups, whose time /metrics reports.")
 @click.option("--private-webhooks", is_flag=True, help="Allow webhooks to this machine and to private networks.")
 @click.option(
     "--database-connections",
@@ -291,7 +288,6 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
 
     Behind a proxy that speaks https, give the address that people use as --public-url. Without a proxy, give --certificate and --key.
 
-    \b
     Example:
       deniable-server serve --public-url https://survey.example.org --metrics-listen 127.0.0.1:9464
     """
@@ -336,10 +332,12 @@ def close(db: Database, survey_id: str, reopen: bool) -> None:
 )
 @click.option("--method", metavar="NAME", help=_METHOD)
 @click.option("--target", metavar="NAME", help=_TARGET)
-@click.option("--group", metavar="LABEL", help="Show this group only.")
-@click.option("--by-hand", "by_hand", flag_value="1", help="Show the records made with real coins; no other results include them.")
+@click.option("--group", metavar="LABEL", help="Print this group only.")
 @click.option(
-    "--clusters", "clusters", flag_value="1", help="The groups were drawn, and then people in them: intervals are those of clusters."
+    "--by-hand", "by_hand", flag_value="1", help="Print the results of records made with real coins, which no other results include."
+)
+@click.option(
+    "--clusters", "clusters", flag_value="1", help="Compute intervals for cluster sampling: groups were drawn, and then people in them."
 )
 def results(db: Database, survey_id: str, kind: str, **options: str | None) -> None:
     """Print the estimates of a survey, with their intervals."""
@@ -350,3 +348,6 @@ def results(db: Database, survey_id: str, kind: str, **options: str | None) -> N
     forms: dict[str, Callable[[], str]] = {"json": estimates.to_json, "csv": estimates.to_csv, "table": estimates.to_table}
     text = forms[kind]()
     click.echo(text, nl=not text.endswith("\n"))
+
+
+keep_indented_lines(main)

@@ -13,7 +13,7 @@ import click
 from deniable_server.access import api_keys
 from deniable_server.config import Config, Database
 from deniable_server.identity import account_links
-from deniable_server.identity.names import readable
+from deniable_server.identity.names import check_name
 from deniable_server.operate.cli_database import database, json_option, opened, print_json
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
@@ -27,7 +27,7 @@ class Name(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Returns the name without spaces at its ends."""
         try:
-            return readable("the name", str(value))
+            return check_name("the name", str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
@@ -46,7 +46,7 @@ def asked_password(variable: str | None) -> str:
 
 def give_password(store: Store, name: str, password: str) -> None:
     """Creates an account or changes its password. Raises ValueError with the broken rule."""
-    from deniable_server.identity.passwords import set_password  # Flask comes with it, which no other command needs
+    from deniable_server.identity.passwords import set_password  # loads Flask, which no other command needs
 
     set_password(store.accounts, name, password)
 
@@ -138,24 +138,24 @@ def list_users(db: Database, as_json: bool) -> None:
 @click.option("--operator", is_flag=True, help="For an operator's account.")
 @click.option("--public-url", metavar="URL", help="The https:// address people use; the link begins with it.")
 def invite_user(db: Database, operator: bool, public_url: str | None) -> None:
-    """Create a link with which one person creates an account. It is printed once, and expires in seven days."""
+    """Create a sign-up link for one person. It is printed once, and expires in seven days."""
     with opened(db) as store:
         click.echo(account_links.make(store, Config.for_database(db, public_url).address, operator))
-    click.echo("Send it to one person, by a way that nobody else reads. It works once.", err=True)
+    click.echo("Send it to one person over a private channel. It works once.", err=True)
 
 
 @user_commands.command("operator")
 @database
 @click.argument("name")
-@click.option("--no", "taken", is_flag=True, help="Make it a researcher's again.")
-def make_operator(db: Database, name: str, taken: bool) -> None:
+@click.option("--no", "researcher", is_flag=True, help="Make it a researcher's again.")
+def make_operator(db: Database, name: str, researcher: bool) -> None:
     """Make an account an operator's.
 
     Operators manage accounts, and surveys without an owner.
     """
     with opened(db) as store:
-        store.people.set_operator(name, not taken)
-    click.echo(f"{name} is {'no operator any more' if taken else 'an operator'}.")
+        store.people.set_operator(name, not researcher)
+    click.echo(f"{name} is {'no longer an operator' if researcher else 'an operator'}.")
 
 
 @user_commands.command("password-only")
@@ -194,7 +194,6 @@ def disable_user(db: Database, name: str, enabled: bool) -> None:
 def grant(db: Database, survey_id: str, name: str, role: str) -> None:
     """Give an account a role in a survey.
 
-    \b
     Example, if the owner has left:
       deniable-server grant affairs eve owner
     """
@@ -203,7 +202,7 @@ def grant(db: Database, survey_id: str, name: str, role: str) -> None:
             store.roles.revoke(survey_id, name)
         else:
             store.roles.grant(survey_id, name, Role.of(role))
-    click.echo(f"{name} is {role if role != 'none' else 'nothing'} of {survey_id} now.")
+    click.echo(f"{name} is now {role} of {survey_id}." if role != "none" else f"{name} now has no role in {survey_id}.")
 
 
 @click.group("key")
@@ -221,14 +220,14 @@ def key_commands() -> None:
 def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None) -> None:
     """Create an API key. It is printed once and not stored.
 
-    \b
     Example:
       deniable-server key make --scope submit --name lab
     """
     with opened(db) as store:
         key_text = api_keys.make(store, name, scopes, survey)
     click.echo(key_text)
-    click.echo(f"{name} is for {' and '.join(api_keys.SCOPES[scope] for scope in scopes)}. Nobody can print the key again.", err=True)
+    purposes = " and ".join(api_keys.SCOPES[scope] for scope in scopes)
+    click.echo(f"The key {name} is for {purposes}. Nobody can print it again.", err=True)
 
 
 @key_commands.command("list")

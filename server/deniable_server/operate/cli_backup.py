@@ -38,7 +38,7 @@ def backup(db: Database, target: Path, with_key: bool, password_env: str | None)
             _locked_backup(store, db, target, asked_password(password_env))
         else:
             if with_key and key_file(target).exists():
-                raise FileExistsError(f"{key_file(target)} is there already")
+                raise FileExistsError(f"{key_file(target)} already exists")
             store.backup(target)
             if with_key:
                 copy_key(db.key, key_file(target))
@@ -86,13 +86,12 @@ def restore_backup(
 ) -> None:
     """Create a server's database from BACKUP.
 
-    BACKUP does not change. There must be no database in that place yet. All records are counted again first, and nothing is written if
-    anything is wrong.
+    BACKUP does not change. The database must not exist yet. All records are counted again first, and nothing is written if anything is
+    wrong.
 
     Keys, accounts, codes and surveys return to their state at the time of the backup. They are listed before you are asked. --audit
     and --old repeat later revocations, as far as these files contain them. All sessions end.
 
-    \b
     Example:
       deniable-server restore copy.db --db survey.db --old damaged.db
     """
@@ -103,12 +102,12 @@ def restore_backup(
 
     def prepare(store: Store) -> None:
         outcome = restored_access.apply(store, later)
-        _show("Done again, since it happened after the backup:", outcome.applied)
-        _show("Happened after the backup, and cannot be done again:", outcome.left)
-        _show("Works again as it did when the backup was made:", restored_access.access_of(store))
-        click.echo("All sessions, and links that make accounts, are ended.", err=True)
+        _show("Repeated, since it happened after the backup:", outcome.applied)
+        _show("Happened after the backup, and cannot be repeated:", outcome.left)
+        _show("Works again as at the time of the backup:", restored_access.access_of(store))
+        click.echo("All sessions and all unused sign-up links have ended.", err=True)
         if not yes and not at_terminal():
-            raise click.ClickException("restore must be confirmed: look at the list above, and say --yes")
+            raise click.ClickException("restore must be confirmed: read the list above, then add --yes")
         if not yes:
             click.confirm("Restore it?", abort=True, err=True)
 
@@ -117,4 +116,4 @@ def restore_backup(
             restored_access.Later(restored_access.log_in(log)) if log else restored_access.Later.of(old) if old else restored_access.Later()
         )
         records = restore(backup, key, asked_password(password_env) if password_env else None, db.path, prepare)
-    click.echo(f"{db} is what {backup} was: {records:,} counted record{'' if records == 1 else 's'}.")
+    click.echo(f"{db} is restored from {backup}: {records:,} counted record{'' if records == 1 else 's'}.")

@@ -1,4 +1,4 @@
-"""Shared parts of commands that open the database: its option, and one clear message for each failure."""
+"""Shared parts of commands that open the database: the option `--db`, and one clear message for each failure."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ database = click.option(
 )
 
 
-_CONNECTIONS = 4  # of a command, beside those of the servers
+_CONNECTIONS = 4  # of a command, in addition to the servers' own
 
 
 def at_terminal() -> bool:
-    """Returns whether a person can answer a question."""
+    """Returns whether a person can answer a prompt."""
     return sys.stdin.isatty()
 
 

@@ -24,7 +24,6 @@ def demo_command(folder: Path) -> None:
     944 respondents' answers go to a new server, each randomized before it leaves. Then truth and estimates are printed side by side,
     and the results page opens in a browser; without a terminal, a copy of it is in the folder.
 
-    \b
     Example:
       deniable-server demo --folder /tmp/demo
     """

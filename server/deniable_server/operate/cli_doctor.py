@@ -1,4 +1,4 @@
-"""Command `deniable-server doctor`: checks an installation, and prints a line for each check."""
+"""Command `deniable-server doctor`: check of an installation, with a line for each check."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ def doctor_command(db: Database, public_url: str | None, copy: Path | None, pass
     beside the database, as `restore` does. Last come the features that are missing because a package is not installed. The exit code is
     1 if there is a fault, and all faults are listed.
 
-    \b
     Example:
       deniable-server doctor --public-url https://survey.example.org --backup copy.db
     """
@@ -35,7 +34,7 @@ def doctor_command(db: Database, public_url: str | None, copy: Path | None, pass
     if db.path is not None and not db.path.exists():
         raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
     password = asked_password(password_env) if password_env else None
-    looked: dict[str, Iterator[str] | None] = {
+    checks_by_name: dict[str, Iterator[str] | None] = {
         "the secret key": doctor.key(db),
         "permissions": doctor.permissions(db),
         "the database": doctor.database(db),
@@ -43,13 +42,13 @@ def doctor_command(db: Database, public_url: str | None, copy: Path | None, pass
         "the backup (--backup FILE)": doctor.backup(db.path, copy, password) if db.path and copy else None,
         "the address (--public-url URL)": _reached(public_url) if public_url else None,
     }
-    checks = [doctor.examined(name, faults) for name, faults in looked.items()]
+    checks = [doctor.run_check(name, faults) for name, faults in checks_by_name.items()]
     if as_json:
         entries = [{"check": check.name, "state": check.state, "faults": check.faults, "reason": check.skipped or None} for check in checks]
         click.echo(json.dumps(entries, indent=2))
     else:
         lines = [line for check in checks for line in check.lines]
-        click.echo("\n".join([*lines, *(f"not offered  {line}" for line in doctor.left_out())]))
+        click.echo("\n".join([*lines, *(f"not offered  {line}" for line in doctor.missing_features())]))
     raise click.exceptions.Exit(1 if any(check.faults for check in checks) else 0)
 
 

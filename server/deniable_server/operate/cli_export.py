@@ -1,4 +1,4 @@
-"""Command `deniable-server export`: writes a survey's counted records to files that other machines can count."""
+"""Command `deniable-server export`: export of a survey's counted records, to files that other machines can count."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ def export_command(db: Database, survey_id: str, folder: Path) -> None:
     """Write counted records to a folder of Parquet files.
 
     Exports all records of a closed survey, and the counted batches of an open one. They are sorted by their bytes and have no ids, so
-    nothing shows when, or together with which others, they came. `deniable tally DIR` counts them, on one machine or many. The server may
-    run meanwhile. The folder appears only when it is complete.
+    nothing shows when they came, or which of them came together. `deniable tally DIR` counts them, on one machine or many. The server
+    may run meanwhile. The folder appears only when it is complete.
 
-    \b
     Example:
       deniable-server export health --parquet health-export
     """
@@ -43,7 +42,7 @@ def export(store: Store, survey_id: str, folder: Path) -> exported.Export:
         StoreError: The store fails.
         OSError: The folder cannot be written.
     """
-    from deniable_server.results.release import rows_of  # which takes longer to load than all other commands
+    from deniable_server.results.release import rows_of  # takes longer to load than all other commands
 
     published = store.surveys.published(survey_id)
     rows = rows_of(store, published.survey)

@@ -41,21 +41,20 @@ class SettingNumber(click.ParamType[Any]):
 @click.argument("survey_id")
 @click.option("--points", type=SettingNumber(decimal), metavar="POINTS", help="The target precision: ± points, 0.1 to 50.")
 @click.option("--expected", type=SettingNumber(or_none=True), metavar="N", help="The expected number of people.")
-@click.option("--least", type=SettingNumber(), metavar="N", help="The number of records from which on estimates are shown.")
+@click.option("--least", type=SettingNumber(), metavar="N", help="The smallest number of records at which estimates are shown.")
 @click.option("--close-on", metavar="DAY", help="The last day for answers, YYYY-MM-DD in UTC.")
-@click.option("--close-at", type=SettingNumber(or_none=True), metavar="N", help="The number of records at which it closes.")
-@click.option("--delete-on", metavar="DAY", help="The day on which the server deletes its records.")
+@click.option("--close-at", type=SettingNumber(or_none=True), metavar="N", help="The number of records at which the survey closes.")
+@click.option("--delete-on", metavar="DAY", help="The day on which the server deletes the records.")
 @json_option
-def settings_command(db: Database, survey_id: str, points: Decimal | None, as_json: bool, **given: Any) -> None:
+def settings_command(db: Database, survey_id: str, points: Decimal | None, as_json: bool, **options: Any) -> None:
     """Show the settings of a survey, or change them.
 
     The word none clears a number or a day.
 
-    \b
     Example:
       deniable-server settings health --points 5 --expected 800 --close-on 2027-01-31
     """
-    changes: dict[str, Any] = {name: None if value == NONE else value for name, value in given.items() if value is not None}
+    changes: dict[str, Any] = {name: None if value == NONE else value for name, value in options.items() if value is not None}
     if points is not None:
         changes["half_width"] = float(points) / 100
     with opened(db) as store:
@@ -77,9 +76,9 @@ def today() -> str:
 
 
 def _settings_fields(settings: Settings) -> dict[str, Any]:
-    """Returns settings by the names that the command gives them."""
+    """Returns settings by the names of the command's options."""
     points = float(f"{100 * settings.half_width:g}")
-    rest = {one.name: getattr(settings, one.name) for one in fields(settings)[1:]}
+    rest = {field.name: getattr(settings, field.name) for field in fields(settings)[1:]}
     return {"points": int(points) if points.is_integer() else points, **rest}
 
 
@@ -97,7 +96,7 @@ def pause_command(db: Database, survey_id: str, resume: bool) -> None:
 @click.command("archive")
 @database
 @click.argument("survey_id")
-@click.option("--undo", is_flag=True, help="Move it back from the end of the list.")
+@click.option("--undo", is_flag=True, help="Move the survey back from the end of the list.")
 def archive_command(db: Database, survey_id: str, undo: bool) -> None:
     """Move a closed survey to the end of the list."""
     with opened(db) as store:

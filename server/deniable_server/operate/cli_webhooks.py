@@ -25,7 +25,6 @@ def webhook_commands() -> None:
 def make(db: Database, survey_id: str, url: str, events: Sequence[str]) -> None:
     """Create a webhook. Its secret is printed once.
 
-    \b
     Example:
       deniable-server webhook make --survey health --url https://example.org/in --event survey.closed
     """
@@ -34,7 +33,7 @@ def make(db: Database, survey_id: str, url: str, events: Sequence[str]) -> None:
     with opened(db) as store:
         webhook, secret = webhooks.make(store, survey_id, url, events)
     click.echo(secret)
-    click.echo(f"{webhook.id} is told of {survey_id}. Nobody can print the secret again.", err=True)
+    click.echo(f"{webhook.id} receives events of {survey_id}. Nobody can print the secret again.", err=True)
 
 
 @webhook_commands.command("list")

@@ -27,7 +27,7 @@ from deniable_server.operate import logs
 from deniable_server.store import open_store
 from deniable_server.web.offload import Broken, Failure, ProcessReply, Task, TooMuchError
 
-NICENESS = "DENIABLE_NICENESS"  # in the environment: by how much these processes give way to others, 0 to 19; 10 where it is not set
+NICENESS = "DENIABLE_NICENESS"  # the environment variable with the niceness of these processes, 0 to 19; by default 10
 MOST_MEMORY = 3 << 30  # bytes of data
 MODULE = "deniable_server.operate.computing"
 
@@ -36,7 +36,7 @@ def main() -> None:
     """Runs the tasks that arrive over the socket whose number is the last argument, until the server closes it."""
     os.nice(int(os.environ.get(NICENESS, "10")))
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # what is in memory stays there
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dump, which would write the memory to the disk
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     for number in (signal.SIGINT, signal.SIGTERM):  # a terminal sends these to the whole group; the server ends this process
         signal.signal(number, signal.SIG_IGN)
@@ -49,7 +49,7 @@ def main() -> None:
     gc.freeze()
     while (task := _next(connection)) is not None:
         _limit(task.seconds)
-        connection.send(_done(app, task))
+        connection.send(_run(app, task))
 
 
 def _next(connection: Connection) -> Task | None:
@@ -79,40 +79,40 @@ def _end_with_the_server(folder: Path) -> None:
     threading.Thread(target=watch, name="deniable-server-is-gone", daemon=True).start()
 
 
-def _done(app: Flask, task: Task) -> Any:
+def _run(app: Flask, task: Task) -> Any:
     """Runs a task and returns its result or its failure."""
     try:
-        return _result(app, task)
+        return _call(app, task)
     except MemoryError:
-        return Failure.of(TooMuchError("this takes more memory than a request has: ask for less of it, or use the command line"))
+        return Failure.of(TooMuchError("this takes more memory than a request may use: ask for less, or use the command line"))
     except (DeniableError, HTTPException) as error:
         return Failure.of(error)
 
 
-def _result(app: Flask, task: Task) -> Any:
+def _call(app: Flask, task: Task) -> Any:
     """Calls the function in the context of its request, which is already authorized."""
     module, name = task.function.split(":")
     function = getattr(import_module(module), name)
     environ = {**task.environ, "wsgi.input": BytesIO(), "wsgi.errors": sys.stderr, "wsgi.file_wrapper": FileWrapper}
     with app.request_context(environ):
         session.update(task.session)
-        for attribute, value in task.known.items():
+        for attribute, value in task.identity.items():
             if value is not None:
                 setattr(g, attribute, value)
         try:
-            returned = function(*task.arguments, **task.keywords)
+            result = function(*task.arguments, **task.keywords)
         except (DeniableError, HTTPException, MemoryError):
             raise
         except Exception as error:  # logged here, where its traceback is
             return Broken(_as_process_reply(app.make_response(app.handle_user_exception(error))))
-        return _as_process_reply(returned) if isinstance(returned, Response) else returned
+        return _as_process_reply(result) if isinstance(result, Response) else result
 
 
 def _as_process_reply(response: Response) -> ProcessReply:
     headers = response.headers.to_wsgi_list()
     if not isinstance(response.response, FileWrapper):
         return ProcessReply(response.status_code, headers, response.get_data())
-    path = Path(tempfile.gettempdir()).parent / secrets.token_hex(16)  # not where this process's files are, which go with it
+    path = Path(tempfile.gettempdir()).parent / secrets.token_hex(16)  # outside this process's own folder, which is deleted with it
     os.link(response.response.file.name, path)
     response.close()
     return ProcessReply(response.status_code, headers, b"", str(path))

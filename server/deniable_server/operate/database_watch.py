@@ -1,6 +1,6 @@
-"""Reports when the database stops answering, and when it answers again: once for each change of state.
+"""Database monitoring: logs when the database stops answering, and when it answers again, once for each change of state.
 
-It asks at regular times: a line that came with a failed request would show when a respondent answered.
+It polls at regular times: a line with a failed request would show when a respondent answered.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ logger = logging.getLogger(logs.OWN)
 
 
 def watch(store: Store, wait: Callable[[float], bool]) -> None:
-    """Logs each change of the database's state, until `wait` says that it is over."""
+    """Logs each change of the database's state, until `wait` returns True."""
     before: str | None = None
     while not wait(SECONDS):
         now = store.trouble()

@@ -26,7 +26,7 @@ from deniable_server.store import open_store
 from deniable_server.store.errors import BusyError, FullError
 from deniable_server.store.protocol import Store
 
-LEAST_FREE = 256 << 20  # bytes: what waits in the log and is written anew needs room
+LEAST_FREE = 256 << 20  # bytes: for the write-ahead log, and for rewriting the file
 OLDEST_BACKUP = 86_400  # seconds
 TRIES = 3  # to open a database that another process writes to
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -65,45 +65,45 @@ class Check:
         return faults + ([f"{'not looked at' if self.skipped is not None else 'ok'}  {self.name}{why}"] if why or not faults else [])
 
 
-def examined(name: str, faults: Iterator[str] | None) -> Check:
+def run_check(name: str, faults: Iterator[str] | None) -> Check:
     """Runs a check to its end. `faults` is None if it was not requested. A file that cannot be read is a fault."""
     if faults is None:
         return Check(name, skipped="")
-    lines_seen: list[str] = []
+    lines: list[str] = []
     try:
-        lines_seen.extend(faults)
+        lines.extend(faults)
     except NotCheckedError as error:
-        return Check(name, tuple(lines_seen), str(error))
+        return Check(name, tuple(lines), str(error))
     except (DeniableError, ValueError, OSError) as error:
-        lines_seen.append(str(error))
-    return Check(name, tuple(lines_seen))
+        lines.append(str(error))
+    return Check(name, tuple(lines))
 
 
 def key(db: Path | Database) -> Iterator[str]:
     """Checks that the key exists and is long enough. It is never shown."""
-    place = Database.at(db)
+    location = Database.at(db)
     try:
-        Config.for_database(place)
+        Config.for_database(location)
     except FileNotFoundError:
-        yield f"the key {place.key} is not there: without it nobody stays logged in, and what waits to be counted is lost"
+        yield f"the key {location.key} is not there: without it all sessions end, and records that wait to be counted are lost"
     except (OSError, ValueError) as error:
-        yield f"the key {place.key} cannot be used: {error}"
+        yield f"the key {location.key} cannot be used: {error}"
 
 
-def left_out() -> Iterator[str]:
-    """Yields features that are missing, with the packages to install. None is a fault."""
-    for what, need in _OPTIONAL.items():
-        if error := missing(what, need):
+def missing_features() -> Iterator[str]:
+    """Yields features whose packages are not installed, which is not a fault, with the packages."""
+    for feature, extra in _OPTIONAL.items():
+        if error := missing(feature, extra):
             yield str(error)
 
 
 def permissions(db: Path | Database) -> Iterator[str]:
     """Checks that only the owner can read or replace database and key."""
-    place = Database.at(db)
-    for path in filter(None, (place.path, place.key)):
+    location = Database.at(db)
+    for path in filter(None, (location.path, location.key)):
         if path.exists() and (mode := stat.S_IMODE(path.stat().st_mode)) & 0o077:
             yield f"{path} must be readable by its owner only, has mode {mode:o}: chmod 600 {path}"
-    folder = (place.path or place.key).absolute().parent
+    folder = (location.path or location.key).absolute().parent
     mode = folder.stat().st_mode
     if mode & 0o022 and not mode & stat.S_ISVTX:
         yield f"{folder} must not be writable by others, who could put another database there: chmod go-w {folder}"
@@ -115,31 +115,31 @@ def database(db: Path | Database) -> Iterator[str]:
     Raises:
         NotCheckedError: There is no key.
     """
-    place = Database.at(db)
-    if not place.key.exists():
-        raise NotCheckedError(f"the key {place.key} is not there")  # opening the database would make another one
+    location = Database.at(db)
+    if not location.key.exists():
+        raise NotCheckedError(f"the key {location.key} is not there")  # opening the database would make another one
     try:
-        if place.path:
-            require_database(place.path)
-        with closing(_opened(place)) as store:
+        if location.path:
+            require_database(location.path)
+        with closing(_opened(location)) as store:
             require_secrets(store)
             store.surveys.all()
     except FullError as error:
         yield f"{db} cannot be used: {error}"
     except BusyError:
-        yield f"{db} is locked by another program: submissions are answered 503 until it lets go"
+        yield f"{db} is locked by another program: the server replies 503 to submissions until it is unlocked"
     except (DeniableError, ValueError) as error:
-        yield f"{db} is no database that a server can use: {error}"
+        yield f"{db} is not a database that a server can use: {error}"
 
 
-def _opened(place: Database) -> Store:
-    """Opens the store, and retries while another process writes for long, as a server does when it rewrites a large file."""
+def _opened(location: Database) -> Store:
+    """Opens the store; retries while another process writes for a long time, such as a server that rewrites a large file."""
     for _ in range(TRIES - 1):
         try:
-            return open_store(place)
+            return open_store(location)
         except BusyError:
             continue
-    return open_store(place)
+    return open_store(location)
 
 
 def disk(db: Path) -> Iterator[str]:
@@ -160,7 +160,7 @@ def backup(db: Path, copy: Path, password: str | None = None) -> Iterator[str]:
         password: The password of a locked backup.
 
     Raises:
-        NotCheckedError: It is locked without a password given, or there is no key, or no disk space for a copy.
+        NotCheckedError: It is locked and no password was given, or there is no key, or no disk space for a copy.
     """
     if not copy.exists():
         yield f"the backup {copy} is not there"
@@ -169,11 +169,11 @@ def backup(db: Path, copy: Path, password: str | None = None) -> Iterator[str]:
         yield f"the backup {copy} was made over {OLDEST_BACKUP // 86_400} day ago: deniable-server backup NEW --db {db}"
     if locked.is_locked(copy) and password is None:
         raise NotCheckedError("locked (--password-env VAR)")
-    beside, own = key_file(copy), key_file(db)
-    if not locked.is_locked(copy) and not beside.exists() and not own.exists():
+    copied_key, own = key_file(copy), key_file(db)
+    if not locked.is_locked(copy) and not copied_key.exists() and not own.exists():
         raise NotCheckedError(f"the key {own} is not there")
     try:
-        with unpacked(copy, beside if beside.exists() else own, password, db) as whole:
+        with unpacked(copy, copied_key if copied_key.exists() else own, password, db) as whole:
             if own.exists() and key_file(whole).read_text().strip() != own.read_text().strip():
                 yield f"the backup {copy} has another key than {own}: it is another server's, or from before the key was changed"
             checked(whole)

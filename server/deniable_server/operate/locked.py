@@ -1,7 +1,7 @@
 """Password-locked backups: database and key in one encrypted file, which can be stored anywhere.
 
-A header, then the key and the database in pieces, each encrypted and bound to its place by libsodium's secretstream
-(XChaCha20-Poly1305); the key of that comes from the password by argon2id. A file that was cut, changed or put together from two is refused.
+A header, then the key and the database in pieces, each encrypted and bound to its position by libsodium's secretstream
+(XChaCha20-Poly1305), with a key that argon2id derives from the password. A file that was cut, changed or spliced is refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nacl.exceptions import CryptoError
 from nacl.pwhash import argon2id
 
 MAGIC = b"deniable backup 1\n"
-_KEY_BYTES, _PIECE = 256, 1 << 20  # of the server's key with blanks behind it, and of a piece of the database
+_KEY_BYTES, _PIECE = 256, 1 << 20  # of the server's key, padded with blanks, and of a piece of the database
 _MORE, _LAST = sodium.crypto_secretstream_xchacha20poly1305_TAG_MESSAGE, sodium.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 _MAC = sodium.crypto_secretstream_xchacha20poly1305_ABYTES
 _REFUSED = "the password must be the one that the backup was locked with, and the file whole"
@@ -67,7 +67,7 @@ def unlock(path: Path, password: str, db: Path, key: Path) -> None:
             while tag != _LAST:
                 content, tag = sodium.crypto_secretstream_xchacha20poly1305_pull(state, file.read(_PIECE + _MAC), MAGIC)
                 database.write(content)
-        except (CryptoError, ValueError, TypeError, RuntimeError):  # libsodium's wrapper has all of these for what is too short or forged
+        except (CryptoError, ValueError, TypeError, RuntimeError):  # libsodium's wrapper raises all of these for short or forged input
             raise ValueError(_REFUSED) from None
         if file.read(1):
             raise ValueError(_REFUSED)

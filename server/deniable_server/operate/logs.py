@@ -1,8 +1,8 @@
 """Logging to stderr: one event a line, as text for people or as JSON for programs.
 
-No line has an address, a path or any other data of a request. Errors are logged by kind and place, never with their message,
-which may quote data; records of other libraries by the library's name only. Times are cut to the minute, for events that a request
-caused to the day: the moment at which a submission fails is the moment at which a respondent answers.
+No line has an address, a path or any other data of a request. Errors are logged by kind and source line, never with their message,
+which may quote data; records of other libraries by the library's name only. Times are cut to the minute, and to the day for events that
+a request caused: the moment of a failed submission is the moment of a respondent's answer.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class _Handler(logging.StreamHandler[Any]):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - Python's name for it
         """Reports that a line could not be formatted."""
         with contextlib.suppress(Exception):
-            self.stream.write(f"a line of the log could not be made{self.terminator}")
+            self.stream.write(f"a line of the log could not be formatted{self.terminator}")
 
 
 def line(form: str, level: int, event: str) -> str:
-    """Formats one event of now, for failures before logging has begun."""
+    """Formats an event with the current time, for failures before logging has begun."""
     return FORMS[form]().format(logging.LogRecord(OWN, level, "", 0, "%s", (event,), None))
 
 
@@ -67,11 +67,11 @@ def begin(form: str, stream: Any = None) -> None:
     own.setLevel(logging.INFO)
     sys.excepthook = lambda kind, error, trace: own.critical("the server failed", exc_info=error)
     threading.excepthook = lambda uncaught: own.error("a thread failed", exc_info=uncaught.exc_value)
-    sys.unraisablehook = lambda uncaught: own.error("something failed where nobody waited for it", exc_info=uncaught.exc_value)
+    sys.unraisablehook = lambda uncaught: own.error("an error in the background was ignored", exc_info=uncaught.exc_value)
 
 
 def _time(record: logging.LogRecord) -> str:
-    from flask import has_request_context  # here, since most commands need none of it
+    from flask import has_request_context  # imported here, since most commands do not need Flask
 
     moment = datetime.fromtimestamp(record.created, UTC)
     return moment.date().isoformat() if record.name != OWN or has_request_context() else moment.strftime("%Y-%m-%dT%H:%MZ")
@@ -82,7 +82,7 @@ def _event(record: logging.LogRecord) -> str:
 
 
 def _traceback_lines(record: logging.LogRecord) -> list[str]:
-    """Returns the kinds and places of an error and its causes in Python's order, without messages and lines of code."""
+    """Returns the kinds and source lines of an error and its causes in Python's order, without messages and code."""
     error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
     return [] if error is None else _lines(error, ())
 

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Iterator
 
 from deniable.errors import EstimateError
-from deniable_server.api.webhooks import seen
+from deniable_server.api.webhooks import receiver_state
 from deniable_server.operate import logs
 from deniable_server.store.protocol import Store
 from deniable_server.store.webhooks import Message, ReceiverState, Webhook
@@ -17,18 +17,18 @@ logger = logging.getLogger(logs.OWN)
 
 
 def note(store: Store, today: str, moment: int) -> None:
-    """Queues a message for everything that a receiver does not know yet. A survey that cannot be computed does not block others.
+    """Queues a message for each event that a receiver does not know yet. A survey that cannot be computed does not block others.
 
     Args:
-        store: The store; what it raises leaves the remaining messages for later.
+        store: The store; after an error of it, the remaining messages wait for the next run.
         today: The day, YYYY-MM-DD.
         moment: Now, in Unix seconds.
     """
     for webhook, before in store.webhooks.all():
         try:
-            now = seen(store, webhook.survey, before)
+            now = receiver_state(store, webhook.survey, before)
         except EstimateError:
-            logger.warning("what the webhook %s of %s is to be told could not be computed", webhook.id, webhook.survey)
+            logger.warning("the events for the webhook %s of %s could not be computed", webhook.id, webhook.survey)
             continue
         if now != before:
             digest = store.surveys.published(webhook.survey).survey.digest
@@ -36,17 +36,17 @@ def note(store: Store, today: str, moment: int) -> None:
                 _body(event, today, {"survey": webhook.survey, "digest": digest, **data}) for event, data in _news(webhook, before, now)
             )
             messages = [Message(f"msg_{secrets.token_hex(12)}", webhook.id, body, 0, moment) for body in bodies]
-            store.webhooks.tell(webhook.id, before, now, messages)
+            store.webhooks.queue(webhook.id, before, now, messages)
 
 
 def _news(webhook: Webhook, before: ReceiverState, now: ReceiverState) -> Iterator[tuple[str, dict[str, int]]]:
     """Yields the events that a webhook subscribes to, with their data. Only the daily count contains a number."""
-    happened: dict[str, dict[str, int] | None] = {
+    changes: dict[str, dict[str, int] | None] = {
         "survey.closed": {} if before.is_open and not now.is_open else None,
         "precision.reached": {} if now.reached and not before.reached else None,
         "count.daily": {"n": now.n} if now.n != before.n else None,
     }
-    yield from ((event, data) for event, data in happened.items() if data is not None and event in webhook.events)
+    yield from ((event, data) for event, data in changes.items() if data is not None and event in webhook.events)
 
 
 def _body(event: str, today: str, data: dict[str, str | int]) -> str:

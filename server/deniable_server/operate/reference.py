@@ -41,8 +41,8 @@ class Reference:
 
     def reply(self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """Returns status, headers and body of a reply, not compressed."""
-        headers_kept = [(name, value) for name, value in headers if name not in ("Accept-Encoding", "Connection")]
-        reply = self._client.open(path, method=method, headers=headers_kept, data=body, base_url=self._url)
+        forwarded = [(name, value) for name, value in headers if name not in ("Accept-Encoding", "Connection")]
+        reply = self._client.open(path, method=method, headers=forwarded, data=body, base_url=self._url)
         return reply.status_code, dict(reply.headers), reply.data
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Restore of a backup as a server's database, after all of it was checked and counted again."""
+"""Restore of a backup as a server's database, after a complete check and recount."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def unpacked(backup: Path, key: Path | None, password: str | None, beside: Path)
     Args:
         backup: A copy that `deniable-server backup` made.
         key: The file of the server's key; None for `backup.key`.
-        password: Of a locked backup, which has the key in itself.
-        beside: The copy is made in a new folder beside this file: where the server's own database is, its key may be.
+        password: The password of a locked backup, which contains the key.
+        beside: The copy is made in a new folder beside this file, such as the server's database: its key may be there, too.
 
     Raises:
         ValueError: The backup is locked, and the password is missing or wrong, or the file is not whole.
         FileNotFoundError: The key is missing.
-        OSError: The copy cannot be made, for want of room perhaps.
+        OSError: The copy cannot be made; the disk may be full.
     """
     with tempfile.TemporaryDirectory(prefix="deniable-restore-", dir=beside.absolute().parent) as folder:
         whole = Path(folder) / "whole.db"
@@ -47,17 +47,17 @@ def unpacked(backup: Path, key: Path | None, password: str | None, beside: Path)
 
 
 def restore(backup: Path, key: Path | None, password: str | None, db: Path, prepare: Callable[[Store], None] | None = None) -> int:
-    """Puts a backup and its key in the place of a database that is not there. Returns how many records are counted.
+    """Creates a database and its key from a backup. Returns the number of counted records.
 
-    Everything is checked in a folder beside `db` first, so nothing is there if anything is wrong. All sessions, and links that make
-    accounts, are ended: who was logged out or removed after the backup does not come back.
+    Everything is checked in a folder beside `db` first, so nothing is created if anything is wrong. All sessions and sign-up links end:
+    people who were logged out or removed after the backup do not come back.
 
     Args:
         backup: A copy that `deniable-server backup` made.
         key: The file of the server's key; None for `backup.key`.
-        password: Of a locked backup.
+        password: The password of a locked backup.
         db: The new database.
-        prepare: Called with the checked store before it is in its place; what it raises leaves nothing behind.
+        prepare: Called with the checked store before the database appears; an error of it leaves nothing behind.
 
     Raises:
         FileExistsError: There is a database.
@@ -66,9 +66,9 @@ def restore(backup: Path, key: Path | None, password: str | None, db: Path, prep
         UnavailableError: The key is another one.
         OSError: The files cannot be written.
     """
-    places = [db, key_file(db), *(db.with_name(db.name + end) for end in ("-wal", "-shm"))]
-    if there := [str(path) for path in places if path.exists()]:
-        raise FileExistsError(f"{', '.join(there)}: there is a database already; move it away first")
+    targets = [db, key_file(db), *(db.with_name(db.name + end) for end in ("-wal", "-shm"))]
+    if existing := [str(path) for path in targets if path.exists()]:
+        raise FileExistsError(f"{', '.join(existing)}: there is a database already; move it away first")
     with unpacked(backup, key, password, db) as whole:
         try:
             checked(whole)

@@ -1,4 +1,4 @@
-"""Access that a backup brings back: what it allows, and the later acts that take it away again."""
+"""Access that a backup restores, and the repetition of later acts that removed it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Later:
         Raises:
             ValueError: The file cannot be read, or its log is broken.
             UnavailableError: The key beside it is another one.
-            OSError: There is no disk space for a copy, in which the codes are read.
+            OSError: There is no disk space for a copy, from which the codes are read.
         """
         try:
             with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as old:
@@ -117,13 +117,13 @@ def apply(store: Store, later: Later) -> Outcome:
             continue
         if done:
             outcome.applied.append(line)
-        elif did.act not in _NOTHING_TO_DO:
+        elif did.act not in _NEEDS_NO_REPEAT:
             outcome.left.append(line)
     withdrawn, spent = store.submissions.withdraw_all(later.withdrawn), store.access.spend(later.spent)
     for count, words in ((withdrawn, "withdrawn record"), (spent, "spent code")):
         outcome.applied += [f"{count:,} {words}{'' if count == 1 else 's'}"] if count else []
     if later.sealed:
-        outcome.left.append("codes whose records waited to be counted\t(the old database's key is not beside it)")
+        outcome.left.append("spent codes of records that waited to be counted\t(the old database's key is not beside it)")
     return outcome
 
 
@@ -146,7 +146,7 @@ def _after(store: Store, entries: Sequence[AuditEntry]) -> list[AuditEntry]:
     head, count = (newest[0].hash, newest[0].number) if newest else (BEGINNING, 0)
     later = [entry for entry in entries if entry.number > count]
     if not any(entry.hash == head for entry in entries) and not (later and later[0].previous == head):
-        raise ValueError(f"the log must go on from the backup's last entry, {count}; it is another server's, or begins too late")
+        raise ValueError(f"the log must continue the backup's last entry, {count}; it is another server's, or begins too late")
     return later
 
 
@@ -186,7 +186,7 @@ _ACTS: dict[str, Callable[[Store, Act], object]] = {
     "account.researcher": lambda store, did: store.people.set_operator(did.on, False),
     "account.password": _new_password,
     "role.give": _give,
-    "role.take": lambda store, did: store.roles.revoke(did.on, did.detail.removesuffix(" has none")),
+    "role.take": lambda store, did: store.roles.revoke(did.on, did.detail.removesuffix(" has no role")),
     "survey.close": lambda store, did: store.surveys.set_open(did.on, False),
     "survey.reopen": lambda store, did: store.surveys.set_open(did.on, True),
     "survey.pause": lambda store, did: store.surveys.pause(did.on, True),
@@ -194,4 +194,4 @@ _ACTS: dict[str, Callable[[Store, Act], object]] = {
     "survey.delete": lambda store, did: store.life.erase(did.on, did.at[:10]),
     "webhook.remove": lambda store, did: store.webhooks.remove(did.on, did.detail),
 }
-_NOTHING_TO_DO = frozenset({"account.log-in", "account.log-out-everywhere", "link.make", "link.take-back", "server.restore"})
+_NEEDS_NO_REPEAT = frozenset({"account.log-in", "account.log-out-everywhere", "link.make", "link.take-back", "server.restore"})

@@ -22,13 +22,13 @@ from deniable_server.operate import logs
 from deniable_server.store.protocol import Store
 from deniable_server.store.webhooks import Message
 
-SECONDS = 5.0  # for all of one attempt: the name, the connection, the request, the head of the reply
-AGAIN = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)  # seconds after each attempt that failed; then it is given up
+SECONDS = 5.0  # for a whole attempt: the name, the connection, the request, the head of the reply
+AGAIN = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)  # seconds after each failed attempt; then the message is dropped
 PORTS = (80, 443)
 """The allowed ports; others belong to services that accept no webhooks, such as mail and databases."""
 
 _NAT64 = IPv6Network("64:ff9b::/96")
-_UNICAST = IPv6Network("2000::/3")  # all that has been given out of the internet at large; Python calls more of it global
+_UNICAST = IPv6Network("2000::/3")  # the only part of the IPv6 internet that is allocated; Python calls more of it global
 _TEREDO = IPv6Network("2001::/32")
 _ISATAP = (0x00005EFE, 0x02005EFE)  # the middle of an address that ends with one of IPv4
 _PLATFORM = (IPv4Network("168.63.129.16/32"), IPv4Network("192.88.99.0/24"))  # Azure's own, which its machines alone reach; relays of 6to4
@@ -58,12 +58,12 @@ def _send(store: Store, post: Post, message: Message, moment: datetime) -> None:
     webhook = next((each for each, _ in store.webhooks.all() if each.id == message.webhook), None)
     secret = store.webhooks.secret(message.webhook)
     if webhook is None or secret is None:
-        return  # it was removed, and the message with it
+        return  # the webhook was removed, with its messages
     body = message.body.encode()
     status = post(webhook.url, body, headers(secret, message.id, at, body))
     store.webhooks.settle(message, arrived=200 <= status < 300, last=last, day=moment.date().isoformat())
     if last and not 200 <= status < 300:
-        logger.warning("a message to the webhook %s of %s was given up", webhook.id, webhook.survey)
+        logger.warning("a message to the webhook %s of %s was dropped after the last attempt", webhook.id, webhook.survey)
 
 
 def headers(secret: bytes, message_id: str, at: int, body: bytes) -> dict[str, str]:
@@ -85,7 +85,7 @@ def posting(private: bool) -> Post:
     def post(url: str, body: bytes, headers_sent: dict[str, str]) -> int:
         try:
             return asyncio.run(_post(url, body, headers_sent, private))
-        except Exception:  # whatever an address does, nothing else of the server's own work is to wait for it
+        except Exception:  # whatever an address does, the server's other tasks must not fail
             return 0
 
     return post
@@ -97,7 +97,7 @@ async def _post(url: str, body: bytes, headers_sent: dict[str, str], private: bo
     async with asyncio.timeout(SECONDS):
         port = named.port or (443 if named.scheme == "https" else 80)
         infos = await asyncio.get_running_loop().getaddrinfo(named.host, port, type=socket.SOCK_STREAM)
-        addresses = [str(one[4][0]) for one in infos]
+        addresses = [str(info[4][0]) for info in infos]
         if not private and not all(is_public(address) for address in addresses):
             raise ValueError("the address of a webhook must be public")
         if not private and (port not in PORTS or any(map(is_own, addresses))):
@@ -132,7 +132,7 @@ def is_public(address: str) -> bool:
 
 
 def is_own(address: str) -> bool:
-    """Returns whether this machine has an IP address, as only its own can be bound. Its firewall does not filter what it sends itself."""
+    """Returns whether this machine has an IP address: only its own can be bound. Its firewall does not filter requests to itself."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as own:

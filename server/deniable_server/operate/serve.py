@@ -43,9 +43,9 @@ from deniable_server.web.offload import Offload
 HEAD_SECONDS = 10  # for a request's head, and between two requests of a connection
 HEAD_BYTES = 64 << 10
 MOST_CONNECTIONS = 8192
-FINISH_SECONDS = 4.0  # for the requests that are being answered when the server is to stop
-STOP_SECONDS = 9.0  # for all of stopping
-LARGE_BYTES = 1 << 20  # of a block of memory that goes back to the system as soon as it is free
+FINISH_SECONDS = 4.0  # for running requests when the server stops
+STOP_SECONDS = 9.0  # for the whole shutdown
+LARGE_BYTES = 1 << 20  # blocks of memory of this size go back to the system as soon as they are free
 _M_MMAP_THRESHOLD = -3  # malloc.h
 
 logger = logging.getLogger(logs.OWN)
@@ -107,7 +107,7 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
     logger.info("Serving on %s", at.url)
     if scraped and at.metrics:
         servers.append(_granian(Scraped(app, _name(at.metrics[0]), at.metrics[1], OWN_ADDRESS), scraped, None))
-    gc.freeze()  # what is loaded stays: looking for garbage in it would hold up requests
+    gc.freeze()  # loaded objects stay: collecting garbage among them would delay requests
     uvloop.run(_run(front, servers, store, processes))
 
 
@@ -124,7 +124,7 @@ def _name(host: str) -> str:
 
 
 def _check_certificate(certificate: Path, key: Path) -> None:
-    """Raises ValueError for an invalid certificate or key, for which granian would panic."""
+    """Raises ValueError for an invalid certificate or key, since granian would panic."""
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=lambda: b"")
     except ssl.SSLError as error:
@@ -152,11 +152,11 @@ async def _run(front: Front, servers: Sequence[Server], store: Store, processes:
 
 
 def _close(store: Store) -> None:
-    """Rewrites the file, so that it shows no order, if the database allows; and closes it."""
+    """Rewrites the file, if the database allows, so that it shows no order of submissions; and closes it."""
     try:
         store.rewrite()
     except StoreError as error:
-        logger.warning("the database was not written anew, so the newest of its pages may show an order: %s", error)
+        logger.warning("the database was not rewritten, so its newest pages may show the order of submissions: %s", error)
     store.close()
 
 

@@ -1,4 +1,4 @@
-"""Lock for one server for each database and port, since neither SQLite nor the network would refuse a second one.
+"""Server lock: one server for each database and port, since neither SQLite nor the network would refuse a second one.
 
 The lock belongs to the process and ends with it, however it ends. Commands such as `publish` and `close` do not take it.
 """
@@ -11,8 +11,8 @@ import socket
 from pathlib import Path
 from typing import Any
 
-BACKLOG = 4096  # connections that wait to be taken: one that finds no room is tried again by its client a whole second later
-UNREAD_SECONDS = 20  # for which a client may leave a reply unread before the kernel ends the connection
+BACKLOG = 4096  # connections that wait to be accepted: clients retry a refused one only a whole second later
+UNREAD_SECONDS = 20  # the kernel ends a connection whose client leaves a reply unread for so long
 
 
 class InUseError(OSError):
@@ -44,8 +44,8 @@ def listen(host: str, port: int) -> socket.socket:
         except OSError:
             listener.close()
             raise
-    except UnicodeError:  # a label of more than 63 letters, or none between two dots
-        raise InUseError(f"cannot listen on {host}:{port}: this is no name of a host") from None
+    except UnicodeError:  # a label of more than 63 letters, or an empty one
+        raise InUseError(f"cannot listen on {host}:{port}: this is not a host name") from None
     except OSError as error:
         raise InUseError(f"cannot listen on {host}:{port}: {(error.strerror or str(error)).lower()}") from None
     return listener

@@ -1,6 +1,6 @@
 """Scheduled tasks: closes surveys after their last day, deletes records on their day, and notifies webhooks.
 
-At its start, and when a day begins in UTC; a message that did not arrive is sent again in between.
+They run when the server starts, and when a day begins in UTC; messages that did not arrive are sent again in between.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from deniable_server.operate.sending import Post, send_due
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
 
-AGAIN = 60.0  # seconds after which what failed is tried again
+AGAIN = 60.0  # seconds after which failed tasks are tried again
 LOOK = 3600.0  # seconds after which the clock is read again, since a person may set it
 
 logger = logging.getLogger(logs.OWN)
@@ -24,23 +24,23 @@ logger = logging.getLogger(logs.OWN)
 
 def upkeep(store: Store, today: str) -> list[str]:
     """Performs what is due on a day, YYYY-MM-DD. Returns a line for each act. Raises what the store raises: the rest stays due."""
-    done = []
-    settings = store.life.all_settings()
+    acts = []
+    all_settings = store.life.all_settings()
     for published in store.surveys.all():
-        name = published.survey.id
-        if (each_settings := settings.get(name)) is None or each_settings.deleted_on:
+        survey_id = published.survey.id
+        if (settings := all_settings.get(survey_id)) is None or settings.deleted_on:
             continue
-        if each_settings.delete_on and each_settings.delete_on <= today:
-            store.life.erase(name, today)
-            done.append(f"{name}: its records are deleted, as its settings say")
-        elif published.is_open and each_settings.close_on and each_settings.close_on < today:
-            store.surveys.set_open(name, False)
-            done.append(f"{name} is closed: its last day is over")
-    return done
+        if settings.delete_on and settings.delete_on <= today:
+            store.life.erase(survey_id, today)
+            acts.append(f"{survey_id}: its records are deleted, as its settings say")
+        elif published.is_open and settings.close_on and settings.close_on < today:
+            store.surveys.set_open(survey_id, False)
+            acts.append(f"{survey_id} is closed: its last day is over")
+    return acts
 
 
 def keep_up(store: Store, post: Post, now: Callable[[], datetime], wait: Callable[[float], bool]) -> None:
-    """Performs it at once, and whenever a day begins in UTC, until `wait` returns that it must stop."""
+    """Runs the tasks at once, and whenever a day begins in UTC, until `wait` returns True."""
     done_on, failure = "", ""
     while True:
         today, pause = now().date().isoformat(), LOOK
@@ -53,7 +53,7 @@ def keep_up(store: Store, post: Post, now: Callable[[], datetime], wait: Callabl
             pause, failure = min(pause, send_due(store, post, now)), ""
         except StoreError as error:
             if str(error) != failure:  # once, not each minute
-                logger.warning("what is due today could not be done, and is tried again: %s", error)
+                logger.warning("today's scheduled tasks failed, and are tried again: %s", error)
             pause, failure = AGAIN, str(error)
         if wait(min(pause, _until_midnight(now()))):
             return

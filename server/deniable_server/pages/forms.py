@@ -21,7 +21,7 @@ from deniable_server.store.life import MOST, require_day
 MOST_PEOPLE = MOST
 
 
-class Between(NumberRange):  # type: ignore[misc]
+class Between(NumberRange):
     """The same for whatever is a number in Python: some are too large to be compared as it does, and one Decimal is not even that."""
 
     def __call__(self, form: Form, field: Field) -> None:
@@ -33,7 +33,7 @@ class Between(NumberRange):  # type: ignore[misc]
             raise ValidationError(self.message) from error
 
 
-class WholeField(IntegerField):  # type: ignore[misc]
+class WholeField(IntegerField):
     """A whole number, as `numbers.whole` reads it for commands, too."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
@@ -43,7 +43,7 @@ class WholeField(IntegerField):  # type: ignore[misc]
             self.data = whole(valuelist[0])
 
 
-class NumberField(DecimalField):  # type: ignore[misc]
+class NumberField(DecimalField):
     """A number, as `numbers.decimal` reads it for commands, too."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
@@ -53,7 +53,7 @@ class NumberField(DecimalField):  # type: ignore[misc]
             self.data = decimal(valuelist[0])
 
 
-class DayField(DateField):  # type: ignore[misc]
+class DayField(DateField):
     """A day, as `life.require_day` takes it from commands, too."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
@@ -72,5 +72,5 @@ def people() -> Between:
     return Between(1, MOST_PEOPLE, "Enter a whole number, 1 or more.")
 
 
-class ActionForm(FlaskForm):  # type: ignore[misc]
+class ActionForm(FlaskForm):
     """A button: nothing but the token that says the page was ours."""

@@ -146,7 +146,7 @@ def listing(store: Store, headings: Iterable[Heading], drafts: Iterable[ListedDr
     """Returns a page of these surveys and drafts. Raises ValueError for a page that does not exist."""
     settings, counted = store.life.all_settings(), store.life.last_counted()
     every = [_row_of(heading, settings.get(heading.id, Settings()), counted.get(heading.id, "")) for heading in headings]
-    every += [ListRow(one.name, one.title, "draft", one.draft.changed_on, draft=one) for one in drafts]
+    every += [ListRow(one.survey_id, one.title, "draft", one.draft.changed_on, draft=one) for one in drafts]
     matching = [row for row in every if choice.finds(row)]
     shown = [row for row in matching if (row.state == choice.state if choice.state else row.state != "archived")]
     pages = max(1, -(-len(shown) // PAGE))

@@ -24,7 +24,7 @@ _DAYS = ("close_on", "delete_on")
 _DAY_RULES = {PAST: "Enter a day that is not over yet.", EARLY: "Enter a day after the last day for answers."}
 
 
-class MemberForm(FlaskForm):  # type: ignore[misc]
+class MemberForm(FlaskForm):
     """The name of an account, and a role or none."""
 
     user = StringField("Name of the account", [InputRequired("Enter a name."), Length(max=64)], render_kw={"autocomplete": "off"})
@@ -32,7 +32,7 @@ class MemberForm(FlaskForm):  # type: ignore[misc]
     submit = SubmitField("Give role")
 
 
-class SettingsForm(FlaskForm):  # type: ignore[misc]
+class SettingsForm(FlaskForm):
     """Settings of a survey; an empty field is no value. `of` creates the form, `read` returns its settings."""
 
     points = NumberField("Target precision (± points)", places=None, validators=[Between(0.1, 50, "Enter points from 0.1 to 50.")])
@@ -85,7 +85,7 @@ def _revision(settings: Settings) -> str:
     return hashlib.sha256(repr(sorted(_entered(settings).items())).encode()).hexdigest()[:32]
 
 
-class DeletionForm(FlaskForm):  # type: ignore[misc]
+class DeletionForm(FlaskForm):
     """Confirmation of the deletion of all records: the person must type the survey's id."""
 
     survey = StringField("Type the survey's id", [InputRequired("Type the id."), Length(max=64)], render_kw={"autocomplete": "off"})

@@ -21,7 +21,7 @@ from deniable_server.web.audience import least
 bp = routes("webhooks", __name__)
 
 
-class WebhookForm(FlaskForm):  # type: ignore[misc]
+class WebhookForm(FlaskForm):
     """The address and the events of a new webhook."""
 
     url = StringField("Address", [InputRequired("Enter the address.")], render_kw={"autocomplete": "off", "inputmode": "url"})

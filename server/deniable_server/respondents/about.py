@@ -40,7 +40,7 @@ def home() -> AnyResponse:
 @bp.get("/s/<survey_id>/definition")
 @compressed
 def definition(survey_id: str) -> str:
-    """Serves a survey's definition with exact odds, all of which can be computed from the definition's bytes."""
+    """Serves a survey's definition with exact odds, which anyone can recompute from the definition's bytes."""
     survey = current_store().surveys.published(survey_id).survey
     languages.about(survey)
     download = "curl -s " + shlex.quote(server_address() + url_for("api.definition", survey_id=survey.id))

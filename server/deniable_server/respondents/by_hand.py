@@ -50,9 +50,9 @@ def blank(survey_id: str) -> Page:
 
 def _group(survey: Survey) -> str | None:
     """Returns the group in the address, whatever its case and spaces."""
-    named = " ".join(request.args.get("group", "").split()).casefold()
-    alike = [label for label in survey.groups if " ".join(label.split()).casefold() == named]
-    return alike[0] if len(alike) == 1 else request.args.get("group")
+    requested = " ".join(request.args.get("group", "").split()).casefold()
+    matches = [label for label in survey.groups if " ".join(label.split()).casefold() == requested]
+    return matches[0] if len(matches) == 1 else request.args.get("group")
 
 
 def _largest(survey: Survey) -> int:
@@ -81,7 +81,7 @@ def record(survey_id: str) -> Page:
     context = {"survey": survey, "form": form, "code": access_codes.format_code(form.secret.raw)}
     try:
         current_store().submissions.add(survey_id, submission)
-    except ConflictError as error:  # no repetition mends it: this form's number was used before
+    except ConflictError as error:  # this form's number was used before, so a retry cannot succeed
         return render_template("respondents/by_hand_taken.html", **context), status_of(error)[0]
     except (ClosedError, InvitationError, PausedError, FullError, UnavailableError) as error:
         return _form(survey, form, *status_of(error))
@@ -103,7 +103,7 @@ def submission_of(survey: Survey, form: ByHandForm) -> Submission:
 
 
 def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> Page:
-    if not form.secret.raw:  # a new form, or one whose number was damaged on its way: nothing was kept under that
+    if not form.secret.raw:  # a new form, or a form whose number was damaged: nothing is stored under such a number
         form.secret.data = access_codes.format_code(secrets.token_bytes(access_codes.SECRET_BYTES))
     bound, of_one = posterior_bound(survey.odds), posterior_bound(survey.items[0].channel.odds)
     level = next((name for most, name in LEVELS if bound <= most), "weak")

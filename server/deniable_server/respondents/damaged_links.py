@@ -1,4 +1,4 @@
-"""Damaged link repair: leads an address that mail programs or messengers have changed to the page that was meant."""
+"""Damaged link repair: recovers the intended address from one that mail programs or messengers have changed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from urllib.parse import quote
 _SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _PAGES = ("by-hand", "definition", "withdraw")
 _PUNCTUATION = " \t\r\n.,;:!?)]}>\"'»’”"
-"""What sentences leave at the end of a link."""
+"""Punctuation of a sentence that may follow a link."""
 
 
 def repaired(rest: str) -> str | None:
-    """Returns the address that a damaged one below `/s/` meant, or None where nothing can be repaired.
+    """Returns the intended address of a damaged one below `/s/`, or None if it cannot be repaired.
 
     Args:
-        rest: The decoded path behind `/s/`, with a `#` and a fragment where a program has encoded them.
+        rest: The decoded path behind `/s/`, with a `#` and a fragment if a program has encoded them.
     """
     path, _, fragment = rest.partition("#")
     names = [name for name in path.rstrip(_PUNCTUATION + "/").lower().split("/") if name]

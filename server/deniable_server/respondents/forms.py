@@ -17,7 +17,7 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 
 
-class CodeField(StringField):  # type: ignore[misc]
+class CodeField(StringField):
     """A typed code; `raw` is its bytes after validation, or None if it was mistyped or left out."""
 
     raw: bytes = b""
@@ -30,13 +30,13 @@ class CodeField(StringField):  # type: ignore[misc]
             raise ValidationError(str(error)) from None
 
 
-class WithdrawalForm(Form):  # type: ignore[misc]
+class WithdrawalForm(Form):
     """The withdrawal code of the record to erase."""
 
     code = CodeField()
 
 
-class ByHandForm(Form):  # type: ignore[misc]
+class ByHandForm(Form):
     """The randomized marks of all questions. Make one with `of`, since its fields depend on the survey.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Page on which respondents erase their record: one field for the code that they wrote down.
+"""Withdrawal page, on which respondents erase their record: one field for the code that they wrote down.
 
 Every well-formed code gets the same reply, so that nobody can find out whether a record was stored under it.
 """
@@ -29,7 +29,7 @@ def blank(survey_id: str) -> Page:
 
 @bp.post("/s/<survey_id>/withdraw")
 def erase(survey_id: str) -> Page:
-    """Erases the record of the code, if there is one."""
+    """Erases the record of the code, if it exists."""
     sites.refuse_other_sites(null_origin=True)
     survey, form = _survey(survey_id), WithdrawalForm(request.form)
     if not form.validate():

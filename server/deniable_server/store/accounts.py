@@ -1,7 +1,7 @@
 """Researchers' accounts, their sessions, and API keys: data types and storage interface.
 
-Only hashes are stored: argon2id of passwords, SHA-256 of the 32 random bytes of a session or an API key. A copy of the
-database lets nobody in.
+Only hashes are stored: argon2id of passwords, SHA-256 of the 32 random bytes of a session or an API key. Nobody can log in with a
+copy of the database.
 """
 
 from __future__ import annotations

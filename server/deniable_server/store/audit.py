@@ -1,4 +1,4 @@
-"""Audit log of researchers' and operators' acts: a hash chain, in which a changed entry is detected.
+"""Audit log of researchers' and operators' acts: a hash chain, so that changed entries are detected.
 
 Respondents' acts are not in it. An entry is canonical JSON (RFC 8785) that contains the SHA-256 of the entry before it.
 Someone who changes, removes or moves an entry must rewrite all later ones, which changes the last hash: note that hash elsewhere.
@@ -107,7 +107,7 @@ class Audit(Protocol):
 
 @contextmanager
 def acting(user: str | None) -> Iterator[None]:
-    """Assigns what is done in this context to an account."""
+    """Assigns the acts in this context to an account."""
     before = _actor.set(user)
     try:
         yield
@@ -116,12 +116,12 @@ def acting(user: str | None) -> Iterator[None]:
 
 
 def set_actor(user: str | None) -> None:
-    """Assigns what this thread does from now on to an account; None for the server."""
+    """Assigns the later acts of this thread to an account; None for the server."""
     _actor.set(user)
 
 
 def doing(act: str, on: str, detail: str = "", who: str | None = None) -> Act:
-    """Returns an act that happens now. `who` is its account, by default the one that acts in this context."""
+    """Returns an act that happens now. `who` is its account, by default the account of this context."""
     return Act(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), who or _actor.get(), act, on, detail)
 
 
@@ -156,4 +156,4 @@ def _misfits(number: int, text: str, previous: str) -> list[str]:
     except (ValueError, KeyError, TypeError, AttributeError):
         return ["cannot be read"]
     wrong = ["was moved: its text has another number"] if entry.number != number else []
-    return wrong + (["does not follow the one before it"] if entry.previous != previous else [])
+    return wrong + (["does not follow the previous entry"] if entry.previous != previous else [])

@@ -67,7 +67,7 @@ class Drafts(Protocol):
         """
 
     def draft(self, draft_id: str) -> Draft:
-        """Returns the draft with this id. Raises UnknownDraftError if there is none."""
+        """Returns the draft with this id. Raises UnknownDraftError."""
 
     def listed(self, author: str) -> list[DraftHead]:
         """Returns one person's drafts, sorted by id; for an empty name, drafts of removed accounts."""
@@ -81,4 +81,4 @@ class Drafts(Protocol):
         """
 
     def remove(self, draft_id: str) -> bool:
-        """Deletes a draft. Returns whether there was one."""
+        """Deletes a draft. Returns whether it existed."""

@@ -15,7 +15,7 @@ class Passkey:
         id: The credential id.
         name: The name that its owner gave it.
         public_key: In COSE format.
-        count: The device's signature counter, 0 if it has none.
+        count: The device's signature counter; 0 for a device without one.
         made_on: The day on which it was added.
     """
 

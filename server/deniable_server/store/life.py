@@ -18,12 +18,12 @@ MOST = 10**9  # people
 
 @dataclass(frozen=True)
 class Settings:
-    """How a survey is run. Days are YYYY-MM-DD.
+    """Settings of a survey. Days are YYYY-MM-DD.
 
     Attributes:
         half_width: The target half-width of every share's confidence interval, as a share (0.05 is five points).
-        expected: How many people are expected to answer.
-        least: The number of records from which on estimates are shown.
+        expected: The expected number of respondents.
+        least: The smallest number of records at which estimates are shown.
         close_on: The last day on which answers are accepted, in UTC.
         close_at: The number of records at which the survey closes.
         archived: Whether lists hide the survey, once it is closed.
@@ -97,7 +97,7 @@ def revised(before: Settings, today: str, changes: Mapping[str, Any]) -> Setting
 
 @dataclass(frozen=True)
 class Span:
-    """By how many records the count grew from the day `since` to the day `until`, both included: at least LEAST.
+    """Growth of the record count from the day `since` to the day `until`, both included: `n` records, at least LEAST.
 
     The days are those on which batches were counted, not those on which people answered.
     """
@@ -123,7 +123,7 @@ class Life(Protocol):
         """Hides a closed survey from lists, or shows it again. Raises OpenError if it is open."""
 
     def spans(self, survey_id: str) -> list[Span]:
-        """Returns how the number of estimated records grew, in order. The spans add up to that number; there are none below LEAST records.
+        """Returns how the number of estimated records grew, in order. The spans add up to that number; each has at least LEAST records.
 
         They change only together with that number, so frequent readers learn no more from them than from the number itself,
         and one reading reveals nothing about fewer than LEAST records.

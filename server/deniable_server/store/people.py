@@ -33,7 +33,7 @@ class Invitation:
 
 
 class AccountManagement(Protocol):
-    """Storage interface for managing accounts. Once there was an operator, there is always one that is not disabled.
+    """Storage interface for managing accounts. After the first operator was made, at least one operator is never disabled.
 
     Every method is safe to call from several threads. Writing raises FullError and UnavailableError, reading UnavailableError.
     """
@@ -77,5 +77,5 @@ class AccountManagement(Protocol):
             ConflictError: Another account has this name; the link stays usable.
         """
 
-    def take_back(self, token_hash: bytes) -> bool:
-        """Revokes an unused account link. Returns whether there was one."""
+    def revoke(self, token_hash: bytes) -> bool:
+        """Revokes an unused account link. Returns whether it existed."""

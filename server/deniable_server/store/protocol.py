@@ -27,13 +27,13 @@ from deniable_server.store.webhooks import Webhooks
 
 STATES = ("open", "paused", "closed")
 """The values of `Published.state`."""
-WAIT_SECONDS = 5.0  # for the turn of what is to be written
+WAIT_SECONDS = 5.0  # until a write begins
 ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 """The modes that are estimated together: records perturbed by a respondent's device, or by an organisation for its people."""
 
-Tell = Callable[[bool | BaseException], None]
+Notify = Callable[[bool | BaseException], None]
 """Callback with the outcome of a submission: what `Submissions.add` would have returned or raised. It must not block and must not raise."""
-TakeBack = Callable[[], bool]
+Cancel = Callable[[], bool]
 """Cancels a submission. Returns False if it is already being stored; after True it is not stored, and its callback is not called."""
 
 
@@ -83,7 +83,7 @@ class Surveys(Protocol):
             False if exactly this survey was published before.
 
         Raises:
-            ConflictError: Its id belongs to another definition or to a survey in which `owner` has no role, looks like another
+            ConflictError: Its id belongs to another definition or to a survey that `owner` has no role in, looks like another
                 survey's id (`looks_like`), or begins with `PREVIEW`.
             UnknownAccountError: There is no such account.
         """
@@ -137,8 +137,8 @@ class Submissions(Protocol):
             UnknownSurveyError, ClosedError, PausedError, ConflictError, InvitationError: It is refused; checked in this order.
         """
 
-    def adding(self, survey_id: str, submission: Submission, tell: Tell) -> TakeBack:
-        """Stores one record without blocking. `tell` receives the result of `add` when it is known, perhaps in another thread.
+    def add_later(self, survey_id: str, submission: Submission, notify: Notify) -> Cancel:
+        """Stores one record without blocking. `notify` receives the result of `add` when it is known, perhaps in another thread.
 
         Returns:
             A function that cancels the submission, for a caller that stops waiting, after WAIT_SECONDS for example.

@@ -33,13 +33,13 @@ class Role(IntEnum):
 
 
 class Roles(Protocol):
-    """Storage interface for roles. Each operator counts as an owner of a survey that has no owner, so that no survey is locked.
+    """Storage interface for roles. Operators own surveys without an owner, so that no survey is locked.
 
     Every method is safe to call from several threads. Writing raises FullError and UnavailableError, reading UnavailableError.
     """
 
     def role(self, user: str, survey_id: str) -> Role:
-        """Returns an account's role in a survey. Raises UnknownSurveyError if it has none, or there is no such survey."""
+        """Returns an account's role in a survey. Raises UnknownSurveyError without a role, too, so that it does not reveal surveys."""
 
     def seen_by(self, user: str) -> dict[str, Role]:
         """Returns an account's roles by survey id, sorted."""
@@ -48,7 +48,7 @@ class Roles(Protocol):
         """Returns the roles that accounts were given in a survey, by account, sorted. Raises UnknownSurveyError."""
 
     def grant(self, survey_id: str, user: str, role: Role) -> None:
-        """Gives an account a role, in place of the one that it has.
+        """Gives an account a role, which replaces its current one.
 
         Raises:
             UnknownSurveyError, UnknownAccountError: There is no such survey or account.

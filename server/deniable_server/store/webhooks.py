@@ -59,7 +59,7 @@ class Message:
 
 
 class Webhooks(Protocol):
-    """Storage interface for webhooks. It also stores what each receiver knows, so that no event is sent twice.
+    """Storage interface for webhooks. It also stores each receiver's state, so that no event is sent twice.
 
     Every method is safe to call from several threads and processes.
     Writing raises FullError and UnavailableError, reading UnavailableError.
@@ -77,19 +77,19 @@ class Webhooks(Protocol):
         """Returns the webhooks of a survey, sorted by id."""
 
     def all(self) -> list[tuple[Webhook, ReceiverState]]:
-        """Returns all webhooks, sorted by id, each with what its receiver knows."""
+        """Returns all webhooks, sorted by id, each with its receiver's state."""
 
     def secret(self, webhook_id: str) -> bytes | None:
         """Returns the secret of a webhook, or None if there is no such webhook."""
 
     def remove(self, survey_id: str, webhook_id: str) -> bool:
-        """Removes a webhook of a survey and its queued messages. Returns whether there was one."""
+        """Removes a webhook of a survey and its queued messages. Returns whether it existed."""
 
-    def tell(self, webhook_id: str, before: ReceiverState, now: ReceiverState, messages: Sequence[Message]) -> bool:
-        """Queues messages and stores what their receiver will know, in one transaction.
+    def queue(self, webhook_id: str, before: ReceiverState, now: ReceiverState, messages: Sequence[Message]) -> bool:
+        """Queues messages and stores their receiver's new state, in one transaction.
 
         Returns:
-            False, with nothing stored, if the receiver knew something other than `before`: another process was faster.
+            False, with nothing stored, if the receiver's state is not `before`: another process was faster.
         """
 
     def waiting(self) -> list[Message]:

@@ -43,7 +43,7 @@ def load(folder: Path, suffix: str) -> dict[str, Asset]:
 
 
 def plain_style(style: bytes) -> bytes:
-    """Returns a style sheet without its comments, which are for those who write it."""
+    """Returns a style sheet without its comments, which are for its authors."""
     return _STYLE_COMMENT.sub(lambda match: match[1] or "", style.decode()).encode()
 
 

@@ -73,9 +73,14 @@ def least_role(endpoint: str) -> Role:
 
 @dataclass(frozen=True)
 class Return:
-    """The reply that replaces the login page when a session has just ended. `known` says whether it applies; `page` makes it."""
+    """The reply that replaces the login page when a session has just ended.
 
-    known: Callable[[], bool]
+    Attributes:
+        applies: Returns whether the reply is for the current request.
+        page: Returns the reply.
+    """
+
+    applies: Callable[[], bool]
     page: Callable[[], Response]
 
 
@@ -115,11 +120,11 @@ def register(app: Flask, user: Callable[[], str | None], door: str, back: Return
         if request.endpoint is None:
             if current_audience() is ASTRAY and let_in():
                 _ask_operator()
-            return None  # there is no such page, which is said in its turn
+            return None  # the error handler replies that there is no such page
         if _declared() is None:
             abort(403, "this page is closed: no audience is declared for it")
         if not let_in():
-            return back.page() if back.known() else redirect(_to(door))
+            return back.page() if back.applies() else redirect(_to(door))
         _ask_role()
         return None
 
@@ -153,9 +158,9 @@ def let_in() -> bool:
     return g.user is not None
 
 
-def known() -> bool:
-    """Returns whether the request is admitted, or its session has just ended."""
-    return let_in() or bool(current_services().get(Entrance).back.known())
+def may_send_forms() -> bool:
+    """Returns whether the request is admitted, or is a form whose session has just ended."""
+    return let_in() or bool(current_services().get(Entrance).back.applies())
 
 
 def _ask_role() -> None:
@@ -171,12 +176,12 @@ def _ask_role() -> None:
     set_actor(g.user)
     _ask_operator()
     if audience.operator and not g.operator:
-        abort(403, "this page is for operators: those who manage the accounts")
+        abort(403, "this page is for operators, who manage the accounts")
     if survey_id is not None:
         g.role = current_store().roles.role(g.user, survey_id)
         needed = least_role(request.endpoint or "")
         if g.role < needed:
-            abort(403, f"this is for those who are {needed.word} of the survey, or more; you are {g.role.word}")
+            abort(403, f"you must be {needed.word} of the survey, or more; you are {g.role.word}")
 
 
 def _ask_operator() -> None:
@@ -197,26 +202,26 @@ def may_do(endpoint: str, survey_id: str | None = None) -> bool:
 
     `survey_id` must be one that `seen_headings` has returned.
     """
-    role = g.get("role") if survey_id is None else g.seen[survey_id]
+    role = g.get("role") if survey_id is None else g.roles[survey_id]
     return role is not None and role >= least_role(endpoint)
 
 
 def _endpoint(path: str) -> str:
-    """Returns the endpoint of a path, preferably for reading. Raises HTTPException if there is none."""
+    """Returns the endpoint of a path, preferably for reading. Raises HTTPException for an unknown path."""
     bound = current_app.url_map.bind("")
     allowed = sorted(bound.allowed_methods(path))
     return str(bound.match(path, method="GET" if "GET" in allowed else next(iter(allowed), "GET"))[0])
 
 
 def seen_surveys() -> list[Published]:
-    """Returns the published surveys in which the current researcher has a role, sorted by id."""
+    """Returns the published surveys that the current researcher has a role in, sorted by id."""
     roles = current_store().roles.seen_by(g.get("user") or "")
     return [published for published in current_store().surveys.all() if published.survey.id in roles]
 
 
 def seen_headings() -> list[Heading]:
     """Returns the same surveys as lists show them."""
-    roles = g.seen = current_store().roles.seen_by(g.get("user") or "")
+    roles = g.roles = current_store().roles.seen_by(g.get("user") or "")
     return [heading for heading in current_store().surveys.headings() if heading.id in roles]
 
 

@@ -63,7 +63,7 @@ def register(app: Flask) -> None:
     app.register_error_handler(DigestError, lambda error: reply(409, "digest", str(error)))
     app.register_error_handler(WithheldError, lambda error: reply(403, "withheld", str(error)))
     app.register_error_handler(TooMuchError, lambda error: reply(422, "computing", str(error)))
-    app.register_error_handler(GoneError, lambda error: reply(499, "gone", "nobody waits for this any more"))
+    app.register_error_handler(GoneError, lambda error: reply(499, "gone", "the client has disconnected"))
     app.register_error_handler(EstimateError, lambda error: reply(400, "estimate", str(error)))
     app.register_error_handler(StoreError, _store_error)
     app.register_error_handler(RateLimitError, _too_many)
@@ -112,15 +112,14 @@ def out_of_date(_: CSRFError) -> Response:
 
 
 def without_token() -> str:
-    """Returns why a form has no valid token, and what to do: its cookie is gone, or it is from before a login or a logout."""
+    """Returns why a form has no valid token, and what to do: its cookie is missing, or it was opened before a login or a logout."""
     if current_app.config["SESSION_COOKIE_NAME"] not in request.cookies:
         return (
-            "Your browser sent no cookie with this form, so nothing was done. Cookies are gone after a restart of the browser: do it once "
-            "more. If you read this again, your browser blocks cookies: allow them for this site."
+            "Your browser sent no cookie with this form, so nothing was changed. A restart of the browser deletes cookies: try again. "
+            "If you read this again, your browser blocks cookies: allow them for this site."
         )
     return (
-        "This page is out of date, since you have logged in or out after it was opened. Nothing was changed: open it again, and do it once "
-        "more."
+        "This page is out of date: you have logged in or out since you opened it. Nothing was changed. Open the page again, then try again."
     )
 
 
@@ -135,4 +134,4 @@ def _http_error(error: HTTPException) -> Response:
 def _unexpected(error: Exception) -> Response:
     reference = secrets.token_hex(4)
     current_app.logger.error("error %s in %s", reference, request.endpoint, exc_info=error)
-    return reply(500, "internal", f"something went wrong here. The server's log has it as {reference}.")
+    return reply(500, "internal", f"something went wrong. The server's log has the details of error {reference}.")

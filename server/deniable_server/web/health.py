@@ -13,7 +13,7 @@ bp = Routes("health", __name__, Audience(login=False, forms=False, csrf=False, t
 
 @bp.get("/healthz")
 def healthz() -> Response:
-    """Replies 200 while the server runs, whatever the database does; the front caches the reply and needs no thread for it."""
+    """Replies 200 while the server runs, even without its database; the front caches the reply and needs no thread for it."""
     return jsonify(status="ok")
 
 
@@ -21,7 +21,7 @@ def healthz() -> Response:
 def readyz() -> Response:
     """Replies 200 if the database answers, otherwise 503."""
     try:
-        current_store().accounts.users()  # the definitions of thousands of surveys would be parsed by each probe
+        current_store().accounts.users()  # cheap: reading surveys would parse thousands of definitions in each probe
     except Exception:
         abort(503, "the database cannot be read now")
     return jsonify(status="ok")

@@ -1,4 +1,4 @@
-"""Work classes: which threads and database connections serve a request, so that no computation takes those of respondents.
+"""Work classes: which threads and database connections serve a request, so that computations never take the respondents'.
 
 Each view belongs to one lane. Respondents' lane serves nothing that reads all records of a survey, parses an upload or needs a login.
 A view that declares nothing is a researcher's.

@@ -50,7 +50,7 @@ class Language(Tongue):
     """A language with a catalog for the pages' words."""
 
     texts: NullTranslations
-    messages: Markup  # JSON for the page's modules, in which no character can end a script element
+    messages: Markup  # JSON for the page's modules, without characters that can end a script element
 
 
 def read(file: Path) -> Language:
@@ -173,7 +173,7 @@ def _requested() -> list[str]:
 
 
 def _names() -> dict[str, Any]:
-    """Returns the templates' language variables. `offered` are the languages with a catalog, and those of the survey."""
+    """Returns the templates' language variables. `offered` are the languages with a catalog, and the survey's."""
     survey = _survey()
     own = [tongue_of(tag) for tag in survey.languages if tag not in LANGUAGES] if survey else []
     variables = {"language": chosen(), "languages": LANGUAGES.values(), "offered": [*LANGUAGES.values(), *own]}

@@ -15,13 +15,13 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from deniable.survey import Survey
 from deniable_server.context import current_store
 from deniable_server.store.errors import StoreError
-from deniable_server.web.audience import known
+from deniable_server.web.audience import may_send_forms
 
-SMALL = 8 << 10  # bytes that any request may have, which nobody can make much work of
+SMALL = 8 << 10  # bytes: every request may have so many, since nobody can do harm with them
 View = TypeVar("View", bound=Callable[..., Any])
 _SIZES: dict[Callable[..., Any] | None, Callable[[Survey], int] | int] = {}
-BODY = "deniable.body"  # the key of the environ under which the front gives all of a body, which exists once
-REFUSED = "deniable.refused"  # the key of the environ under which the front says what a request failed with
+BODY = "deniable.body"  # the key of the environ with the only copy of a body that the front has read
+REFUSED = "deniable.refused"  # the key of the environ with the error of a request that the front refused
 
 
 def register(app: Flask) -> None:
@@ -57,8 +57,8 @@ def whole_body() -> bytes:
 def most_bytes() -> int:
     """Returns the most bytes that the current request's body may have. Raises StoreError if the database fails."""
     size = _SIZES.get(current_app.view_functions.get(request.endpoint or ""))
-    if size is None or 0 < (request.content_length or 0) <= SMALL or not known():
-        return SMALL  # from a stranger, too: large bodies share a room that those who have a key need
+    if size is None or 0 < (request.content_length or 0) <= SMALL or not may_send_forms():
+        return SMALL  # for strangers, too: large bodies share memory that callers with a key need
     if isinstance(size, int):
         return size
     return max(SMALL, size(current_store().surveys.published((request.view_args or {})["survey_id"]).survey))

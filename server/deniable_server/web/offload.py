@@ -31,7 +31,7 @@ SECONDS = 300
 UPLOAD_SECONDS = 20
 """The most seconds of computing for parsing an upload."""
 _SENT = (str, int, float, bool, tuple, type(None))
-_KNOWN = ("user", "role", "operator")
+_IDENTITY = ("user", "role", "operator")
 
 
 class TooMuchError(DeniableError):
@@ -39,7 +39,7 @@ class TooMuchError(DeniableError):
 
 
 class GoneError(Exception):
-    """The client has disconnected; nobody waits for the reply."""
+    """The client has disconnected and does not wait for the reply."""
 
 
 class Gone:
@@ -72,7 +72,17 @@ class Gone:
 
 @dataclass(frozen=True)
 class Task:
-    """A call for another process. function: `module:name`; seconds: of computing; environ, session, known: what its request has."""
+    """A call for another process.
+
+    Attributes:
+        function: The function, as `module:name`.
+        arguments: Its arguments.
+        keywords: Its keyword arguments.
+        seconds: The most seconds of computing.
+        environ: The request's WSGI environ, without objects that cannot be pickled.
+        session: The request's session.
+        identity: The researcher who sent the request, with the role and rights that were checked.
+    """
 
     function: str
     arguments: tuple[Any, ...]
@@ -80,7 +90,7 @@ class Task:
     seconds: int
     environ: dict[str, Any]
     session: dict[str, Any] = field(repr=False)
-    known: dict[str, Any]
+    identity: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -172,8 +182,8 @@ def _task(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: int
     if current_audience().csrf:
         generate_csrf()  # in the session of this process, which sets the cookie
     environ = {key: value for key, value in request.environ.items() if type(value) in _SENT}
-    known = {key: g.get(key) for key in _KNOWN}
-    return Task(name, args, kwargs, seconds, environ, dict(session), known)
+    identity = {key: g.get(key) for key in _IDENTITY}
+    return Task(name, args, kwargs, seconds, environ, dict(session), identity)
 
 
 def _response(reply_file: ProcessReply) -> Response:

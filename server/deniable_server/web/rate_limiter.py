@@ -78,7 +78,7 @@ class Delays:
 
     def begin(self, name: str) -> None:
         """Counts an attempt as wrong until `forgive` is called, so that parallel attempts gain nothing. Raises RateLimitError."""
-        key, now = self._hashed(name), self._clock()
+        key, now = self._digest(name), self._clock()
         with self._lock:
             failed, last = self._names.get(key, (0, now))
             if now - last > FORGET:
@@ -94,9 +94,9 @@ class Delays:
     def forgive(self, name: str) -> None:
         """Clears a name's delay after the right password."""
         with self._lock:
-            self._names.pop(self._hashed(name), None)
+            self._names.pop(self._digest(name), None)
 
-    def _hashed(self, name: str) -> bytes:
+    def _digest(self, name: str) -> bytes:
         return hashlib.blake2b(name.encode(errors="surrogatepass"), key=self._key, digest_size=16).digest()
 
 

@@ -1,7 +1,7 @@
 """Cross-origin request check: a browser's request must come from a page of this server.
 
-The rules are those of Go's `net/http.CrossOriginProtection`: Sec-Fetch-Site, which pages cannot forge, and for browsers that do not
-send it, the Origin. A program sends neither.
+The rules are the same as in Go's `net/http.CrossOriginProtection`: Sec-Fetch-Site, which pages cannot forge, or the Origin for browsers
+that do not send it. A program sends neither.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from deniable_server.operate import serve as serving
 from deniable_server.operate.cli import main
 from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError
-from deniable_server.store.protocol import TakeBack, Tell
+from deniable_server.store.protocol import Cancel, Notify
 from deniable_server.store.sql import writer
 from deniable_server.store.sql.incoming import IncomingQueue, IncomingSubmission
 from deniable_server.store.sql.submissions import SqlSubmissions
@@ -58,9 +58,9 @@ def acknowledge_before_commit() -> None:
     add = IncomingQueue.add
 
     def early(self: IncomingQueue, arrival: IncomingSubmission) -> None:
-        tell, arrival.tell = arrival.tell, lambda outcome: None
+        notify, arrival.notify = arrival.notify, lambda outcome: None
         add(self, arrival)
-        tell(True)
+        notify(True)
 
     IncomingQueue.add = early  # type: ignore[method-assign]
 
@@ -81,17 +81,17 @@ def spend_in_two_steps() -> None:
         self._database.writer.run(lambda c: c.execute("UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?", own) and None)
         return added
 
-    def adding(self: SqlSubmissions, survey_id: str, submission: Submission, tell: Tell) -> TakeBack:
+    def add_later(self: SqlSubmissions, survey_id: str, submission: Submission, notify: Notify) -> Cancel:
         done = threads.submit(look_then_spend, self, survey_id, submission)
-        done.add_done_callback(lambda done: tell(done.exception() or done.result()))
+        done.add_done_callback(lambda done: notify(done.exception() or done.result()))
         return lambda: False
 
-    SqlSubmissions.adding = adding  # type: ignore[method-assign]
+    SqlSubmissions.add_later = add_later  # type: ignore[method-assign]
 
 
 def counts_hashes() -> None:
     """Writes the most passwords that were hashed at the same time into the file that DENIABLE_HASHES names."""
-    verified, lock, now = passwords._verified, threading.Lock(), [0]
+    verified, lock, now = passwords._matches, threading.Lock(), [0]
     file = Path(os.environ["DENIABLE_HASHES"])
     file.write_text("0")
 
@@ -105,7 +105,7 @@ def counts_hashes() -> None:
             with lock:
                 now[0] -= 1
 
-    passwords._verified = counted
+    passwords._matches = counted
 
 
 def hashes_without_limit() -> None:

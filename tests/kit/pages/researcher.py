@@ -77,7 +77,7 @@ class Researcher(Writer):
     def accepts(self, link: str) -> None:
         self.driver.get(link)
         self.fill(user="eve", password=PASSWORD, again=PASSWORD)
-        self.click("Make the account", "Surveys")
+        self.click("Create account", "Surveys")
 
     def makes_a_passkey(self) -> list[str]:
         """Gives the recovery codes."""

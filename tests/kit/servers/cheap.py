@@ -71,6 +71,6 @@ def cheap_applications() -> Iterator[None]:
         patch.setattr(Flask, "jinja_options", {**Flask.jinja_options, "bytecode_cache": Compiled()})
         patch.setattr(Rule, "compile", shared(Rule.compile))
         patch.setattr(file, "migrate", copied(file.migrate))
-        passwords._nobody.cache_clear()
+        passwords._dummy_hash.cache_clear()
         yield
-    passwords._nobody.cache_clear()
+    passwords._dummy_hash.cache_clear()

@@ -5,23 +5,23 @@ from __future__ import annotations
 from concurrent.futures import Future
 
 from deniable.wire.submission import Submission
-from deniable_server.store.protocol import Store, Tell
+from deniable_server.store.protocol import Notify, Store
 
 
 def adding(store: Store, survey_id: str, submission: Submission) -> Future[bool]:
     """What becomes of it."""
     done: Future[bool] = Future()
-    store.submissions.adding(survey_id, submission, telling(done))
+    store.submissions.add_later(survey_id, submission, telling(done))
     return done
 
 
-def telling(done: Future[bool]) -> Tell:
+def telling(done: Future[bool]) -> Notify:
     """Tells a future."""
 
-    def tell(outcome: bool | BaseException) -> None:
+    def notify(outcome: bool | BaseException) -> None:
         if isinstance(outcome, bool):
             done.set_result(outcome)
         else:
             done.set_exception(outcome)
 
-    return tell
+    return notify

@@ -28,7 +28,7 @@ from deniable_server.store.protocol import Store
 
 PROGRAM = str(Path(sys.executable).with_name("deniable-server"))
 USER, PASSWORD = "ada", "correct horse battery"
-_hashed_once = cache(passwords.hashed)
+_hashed_once = cache(passwords.hash_password)
 """A tenth of a second of two processors, as it should be; but once for all servers whose researcher has this password."""
 
 
@@ -78,7 +78,7 @@ class ServerProcess:
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
         words = ["init", "--db", str(self.db), "--user", USER, "--password-env", "PASSWORD"]
-        with patch.object(passwords, "hashed", _hashed_once):
+        with patch.object(passwords, "hash_password", _hashed_once):
             made = CliRunner().invoke(main, words, env={"PASSWORD": PASSWORD})  # in this process: another takes its time to start
         assert made.exit_code == 0
 

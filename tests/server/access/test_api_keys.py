@@ -171,7 +171,7 @@ def test_the_command_makes_lists_and_revokes_keys(run: Callable[..., Result], cl
     made = run("make", "--scope", "submit", "--scope", "results", "--name", "lab", "--survey", "study")
     assert made.stdout.count("\n") == 1
     key = made.stdout.strip()
-    assert "Nobody can print the key again" in made.stderr
+    assert "Nobody can print it again" in made.stderr
     assert key not in made.stderr
     assert send(client, submissions(3).to_json(), key).status_code == 200
     listed = run("list").stdout

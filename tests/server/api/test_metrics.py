@@ -167,8 +167,8 @@ def test_nothing_that_anybody_does_in_a_day_changes_a_byte_of_it(
 @pytest.mark.parametrize(
     ("broken", "told_by"),
     [
-        (lambda self: (setattr(self, "n", getattr(self, "n", 0) + 1), self._looked_at[1] + f"# {self.n}\n")[1], "a visit"),
-        (lambda self: "".join(family.text for family in self._seen(DAYS[0])), "a whole batch"),
+        (lambda self: (setattr(self, "n", getattr(self, "n", 0) + 1), self._cached[1] + f"# {self.n}\n")[1], "a visit"),
+        (lambda self: "".join(family.text for family in self._families_of_day(DAYS[0])), "a whole batch"),
     ],
     ids=["a counter of scrapes", "counts as they are now"],
 )

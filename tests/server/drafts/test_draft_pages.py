@@ -30,7 +30,7 @@ from deniable.survey.dump import to_yaml
 from deniable.topics import TOPICS
 from deniable.xlsform import read_xlsform
 from deniable_server.drafts.draft_pages import EXAMPLE
-from deniable_server.drafts.editor.drafted import title_in
+from deniable_server.drafts.editor.draft_text import title_in
 from deniable_server.identity import sessions
 from deniable_server.store.drafts import MOST, Draft
 from deniable_server.store.protocol import Store
@@ -227,7 +227,7 @@ def test_each_mistake_stands_beside_its_field_and_in_the_list_above(editor: Open
         assert f'href="#{place}"' in page.text
         assert re.search(rf'<(input|textarea|select)[^>]*aria-invalid="true"[^>]*id="{place}"', page.text), place
     assert "later is not a known key" in page.text
-    assert re.search(r"Question 2: Options</a>: no\. 2 must differ", page.text)
+    assert re.search(r"Question 2: Options:</a> no\. 2 must differ", page.text)
 
 
 BRANCHED = (
@@ -398,7 +398,7 @@ def test_all_that_is_wrong_in_a_file_is_told_with_its_line_and_nothing_is_lost(e
     one = editor()
     page = one.source(do, WRONG.replace("\n", "\r\n"))
     assert page.status_code == 422
-    assert "Fix 2 things" in page.text
+    assert "Fix 2 problems" in page.text
     assert "Line 5, <code>epsilon</code>: must be above 0 and at most 10" in page.text
     assert "did you mean yes_no?" in page.text
     assert one.draft.text == WRONG
@@ -520,7 +520,7 @@ def test_another_survey_under_a_published_id_is_refused_and_stays_a_draft(editor
     assert first.publish().status_code == 302
     assert editor().publish().status_code == 302  # the same once more
     for page in (other.press("publish"), other.source("publish", EXAMPLE.replace("marriage", "work"))):
-        assert (page.status_code, "must be a new one" in page.text) == (422, True)
+        assert (page.status_code, "must be new" in page.text) == (422, True)
     assert store.surveys.published("affairs").survey.title == "About marriage"
     assert [draft.id for draft in store.drafts.listed("ada")] == [other.id]
 

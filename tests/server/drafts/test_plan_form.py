@@ -89,7 +89,7 @@ def test_every_mistake_is_told_at_once_beside_its_field_and_what_was_typed_stays
             "rho": "Enter a number from 0 to 1, such as 0.05.",
             "predictor": "Choose another question than the outcome.",
             "without": "Enter a number above 0 and below 1, such as 0.05.",
-            "having": "Fill this in, too.",
+            "having": "Fill in this field, too.",
         },
     )
     for name in ("n", "first", "second", "clusters", "rho", "without"):
@@ -100,8 +100,8 @@ def test_every_mistake_is_told_at_once_beside_its_field_and_what_was_typed_stays
 @pytest.mark.parametrize(
     ("wrong", "field", "message"),
     [
-        ({"second": "5"}, "first", "Fill this in, too"),
-        ({"clusters": "5"}, "rho", "Fill this in, too"),
+        ({"second": "5"}, "first", "Fill in this field, too"),
+        ({"clusters": "5"}, "rho", "Fill in this field, too"),
         ({"clusters": "1", "rho": "0.1"}, "clusters", "from 2 to 1,000"),
         ({"first": "1.5", "second": "5"}, "first", "whole number of people"),
         ({"rho": "nan", "clusters": "5"}, "rho", "from 0 to 1"),

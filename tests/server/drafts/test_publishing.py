@@ -16,7 +16,7 @@ from tests.kit.forms import filled
 from deniable.survey import Survey
 from deniable.topics import TOPICS, Topic
 from deniable_server.drafts.draft_pages import EXAMPLE
-from deniable_server.drafts.editor.leftover import left_over
+from deniable_server.drafts.editor.sample_text import find_sample_text
 from deniable_server.operate import cli
 from deniable_server.store import open_store
 from deniable_server.store.drafts import Draft
@@ -80,7 +80,7 @@ def test_a_name_that_somebody_took_meanwhile_is_told_and_the_draft_stays(ada: Fl
     sent = filled(ada.get(path).text, "publishing")
     store.surveys.publish(Survey.from_text(OWN.replace("marriage", "work")))
     for page, status in ((ada.post(path, data=sent), 409), (ada.get(path), 200)):
-        assert (page.status_code, "must be a new one" in page.text, "Publish for good</button>" in page.text) == (status, True, False)
+        assert (page.status_code, "must be new" in page.text, "Publish for good</button>" in page.text) == (status, True, False)
     assert store.drafts.draft(draft.id) == draft
 
 
@@ -139,19 +139,19 @@ def test_a_language_without_texts_is_named_in_words_of_the_page_beside_its_first
     page = ada.get(f"/manage/drafts/{draft.id}").text
     assert "must be a mapping" not in page
     words = "write one here or at a question, or remove the language"
-    assert f'<a href="#languages-0-title">In another language: Title</a>: has no text in this language yet: {words}' in page
+    assert f'<a href="#languages-0-title">In another language: Title:</a> has no text in this language yet: {words}' in page
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_a_topic_that_nobody_has_changed_is_known_for_one(topic: Topic) -> None:
-    assert {one.place for one in left_over(Survey.from_text(topic.text))} == {"about", "contact"}
+    assert {sample.field for sample in find_sample_text(Survey.from_text(topic.text))} == {"about", "contact"}
 
 
 def test_the_command_line_names_sample_text_too_and_asks_whoever_is_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, file = tmp_path / "deniable.db", tmp_path / "survey.yaml"
     file.write_text(EXAMPLE)
     label = "Introduction: who you are and why you ask"
-    said = f"Sample text is still in it. Respondents would read:\n  {label}: Who asks, why, and whom to contact\n"
+    said = f"The survey still has sample text. Respondents would read:\n  {label}: Who asks, why, and whom to contact\n"
 
     def published(*words: str, answer: str = "", terminal: bool = True) -> tuple[int, bool, bool]:
         """The status, whether sample text was told, and whether there is a survey afterwards."""
@@ -206,12 +206,12 @@ def test_an_id_that_looks_like_another_surveys_is_refused_by_every_page(ada: Fla
     draft = store.drafts.begin("ada", OWN.replace("id: affairs", "id: modern"))
     path = f"/manage/drafts/{draft.id}"
     page = ada.get(f"{path}/publish").text
-    assert ("must be a new one" in page, "Publish for good</button>" in page) == (True, False)
+    assert ("must be new" in page, "Publish for good</button>" in page) == (True, False)
     assert ada.post(f"{path}/publish", data=filled(page, "publishing")).status_code == 409
     for kind, form in (("", "editor"), ("/source", "source-file")):
         sent = filled(ada.get(path + kind).text, form)
         reply = ada.post(path + kind, data={**sent, "do": "publish", "publish": "Publish"})
-        assert "must be a new one" in reply.text
+        assert "must be new" in reply.text
     assert ids(store) == ["modem", "study"]
 
 

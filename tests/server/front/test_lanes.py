@@ -42,7 +42,7 @@ researchers.surveys settings.page settings.planned settings.questions watch.page
 RESEARCHERS = """
 account.logout account.logout_everywhere account.page account.password api.list_webhooks api.make_webhook api.remove_webhook api.surveys
 api_document.openapi api_document.page audit.page auth.code auth.login drafting.delete helping.page inviting.codes inviting.page
-joining.accept joining.page members.change members.page metrics.page people.change people.invite people.page people.take_back
+joining.accept joining.page members.change members.page metrics.page people.change people.invite people.page people.revoke
 second_factor.add_passkey second_factor.begin second_factor.page second_factor.remove settings.archive settings.close settings.delete
 settings.keep settings.pause survey_keys.make survey_keys.overview survey_keys.page survey_keys.revoke webhooks.make webhooks.page
 webhooks.remove

@@ -198,7 +198,7 @@ def test_nothing_is_added_without_the_password_or_for_another_page(app: Flask, l
     client = logged_in(app)
     for device, fields, told in (
         (Device(ORIGIN), {"current": "wrong wrong wrong"}, "not your password"),
-        (Device(ORIGIN), {"name": ""}, "Give the passkey a name"),
+        (Device(ORIGIN), {"name": ""}, "Enter a name for the passkey"),
         (Device("https://evil.test"), {}, "sent no valid passkey"),
     ):
         reply = add(client, device, **fields)

@@ -71,7 +71,7 @@ def test_a_link_makes_one_account_and_opens_a_session_of_it(app: Flask, ada: Fla
     assert join(eve, link).headers["Location"] == "/manage"
     assert eve.get("/manage").status_code == 200
     assert store.people.person("eve") == Person("eve", kind == "operator", False)
-    assert services_of(app).get(Passwords).hold("eve", PASSWORD)
+    assert services_of(app).get(Passwords).verify("eve", PASSWORD)
     assert eve.get("/manage/people").status_code == (200 if kind == "operator" else 403)
     assert join(app.test_client(), link, "mallory").status_code == 404
     assert [person.name for person in store.people.all()] == ["ada", "eve"]
@@ -112,12 +112,12 @@ def test_a_link_that_is_taken_back_opens_nothing(app: Flask, ada: FlaskClient) -
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"user": "ada"}, "Somebody has this name"),
+        ({"user": "ada"}, "Another account has this name"),
         ({"user": " "}, "Choose a name"),
         ({"user": "x" * 65}, "1 to 64 characters"),
-        ({"user": "e\u202eve"}, "can be printed"),
+        ({"user": "e\u202eve"}, "printable characters"),
         ({"password": "short", "again": "short"}, "10 to 256 characters"),
-        ({"again": "another horse battery"}, "these two differ"),
+        ({"again": "another horse battery"}, "The passwords differ"),
     ],
 )
 def test_what_makes_no_account_is_told_and_spends_nothing(
@@ -166,9 +166,9 @@ def test_an_operator_disables_enables_and_removes_an_account(app: Flask, ada: Fl
     eve = logged_in(app, "eve")
     assert press(ada, "/manage/people", act="disable", name="eve").status_code == 302
     assert eve.get("/manage").status_code == 302
-    assert not Passwords(store.accounts).hold("eve", PASSWORD)
+    assert not Passwords(store.accounts).verify("eve", PASSWORD)
     assert press(ada, "/manage/people", act="enable", name="eve").status_code == 302
-    assert Passwords(store.accounts).hold("eve", PASSWORD)
+    assert Passwords(store.accounts).verify("eve", PASSWORD)
     assert press(ada, "/manage/people", act="remove", name="eve", sure="1").status_code == 302
     assert [person.name for person in store.people.all()] == ["ada"]
 
@@ -178,9 +178,9 @@ def test_a_password_that_held_a_moment_ago_opens_nothing_once_the_account_is_dis
 ) -> None:
     logged_in(app, "eve")
     passwords = services_of(app).get(Passwords)
-    assert passwords.hold("eve", PASSWORD)
+    assert passwords.verify("eve", PASSWORD)
     press(ada, "/manage/people", act="disable", name="eve")
-    assert not passwords.hold("eve", PASSWORD)
+    assert not passwords.verify("eve", PASSWORD)
 
 
 def test_an_operator_makes_others_and_the_last_one_stays(app: Flask, ada: FlaskClient, logged_in: LogIn, store: Store) -> None:
@@ -274,14 +274,14 @@ def test_who_publishes_on_the_page_owns_the_survey(app: Flask, logged_in: LogIn,
 
 def test_a_new_password_needs_the_old_one_and_ends_all_other_sessions(app: Flask, ada: FlaskClient, logged_in: LogIn, store: Store) -> None:
     elsewhere, new = logged_in(app), "another horse battery"
-    for current, again, told in (("wrong wrong wrong", new, "not your password"), (PASSWORD, "differs", "these two differ")):
+    for current, again, told in (("wrong wrong wrong", new, "not your password"), (PASSWORD, "differs", "The passwords differ")):
         reply = press(ada, "/manage/account/password", current=current, password=new, again=again)
         assert (reply.status_code, told in reply.text) == (422, True)
         assert elsewhere.get("/manage").status_code == 200
     assert press(ada, "/manage/account/password", current=PASSWORD, password=new, again=new).status_code == 302
     assert (ada.get("/manage").status_code, elsewhere.get("/manage").status_code) == (200, 302)
     passwords = Passwords(store.accounts)
-    assert (passwords.hold("ada", new), passwords.hold("ada", PASSWORD)) == (True, False)
+    assert (passwords.verify("ada", new), passwords.verify("ada", PASSWORD)) == (True, False)
 
 
 # The commands.

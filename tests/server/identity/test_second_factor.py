@@ -63,7 +63,7 @@ def enter(client: FlaskClient, written: str) -> TestResponse:
 @pytest.fixture
 def recovery(app: Flask, clock: Clock, logged_in: Callable[..., FlaskClient]) -> list[str]:
     """ada has a second factor with these recovery codes. Its code of this time step is used up."""
-    fields = {"secret": totp.written(SECRET), "code": code(clock), "current": PASSWORD}
+    fields = {"secret": totp.encode_secret(SECRET), "code": code(clock), "current": PASSWORD}
     page = send(logged_in(app), "/manage/account/second-factor", **fields)
     assert page.status_code == 200
     codes = re.findall(r"<code>([a-z2-7-]{19})</code>", page.text)
@@ -83,18 +83,18 @@ def test_codes_are_those_of_the_standards() -> None:
 
 def test_a_code_holds_for_its_step_and_one_beside_it() -> None:
     now = 1_900_000_015.0
-    assert [totp.step_of(SECRET, totp.code_at(SECRET, int(now) // 30 + after), now) is not None for after in range(-3, 4)] == [
+    assert [totp.find_step(SECRET, totp.code_at(SECRET, int(now) // 30 + after), now) is not None for after in range(-3, 4)] == [
         False, False, True, True, True, False, False
     ]  # fmt: skip
     for wrong in ("", "12345", "1234567", "abcdef", "１２３４５６", "\ud800", "-12345"):
-        assert totp.step_of(SECRET, wrong, now) is None
+        assert totp.find_step(SECRET, wrong, now) is None
 
 
 def test_a_secret_is_read_as_it_was_written_and_nothing_else_is_one() -> None:
-    assert totp.read(totp.written(SECRET)) == SECRET
-    for wrong in ("", "A", totp.written(b"short"), totp.written(SECRET) + "A" * 8, "ä" * 32, "0" * 32):
-        assert totp.read(wrong) is None
-    address = totp.address(SECRET, "ada & bob", "deniable survey.example.org")
+    assert totp.decode_secret(totp.encode_secret(SECRET)) == SECRET
+    for wrong in ("", "A", totp.encode_secret(b"short"), totp.encode_secret(SECRET) + "A" * 8, "ä" * 32, "0" * 32):
+        assert totp.decode_secret(wrong) is None
+    address = totp.otpauth_uri(SECRET, "ada & bob", "deniable survey.example.org")
     assert address == (
         "otpauth://totp/deniable%20survey.example.org%3Aada%20%26%20bob?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&"
         "issuer=deniable%20survey.example.org"
@@ -204,7 +204,7 @@ def test_a_password_is_no_way_around_it_for_programs(app: Flask, clock: Clock, r
 def test_nothing_is_set_up_without_the_password_and_the_code(
     app: Flask, clock: Clock, logged_in: Callable[..., FlaskClient], store: Store, fields: dict[str, str], told: str
 ) -> None:
-    right = {"secret": totp.written(SECRET), "code": code(clock), "current": PASSWORD}
+    right = {"secret": totp.encode_secret(SECRET), "code": code(clock), "current": PASSWORD}
     reply = send(logged_in(app), "/manage/account/second-factor", **{**right, **fields})
     assert (reply.status_code, told in reply.text, PASSWORD in reply.text) == (422, True, False)
     assert store.factors.secret("ada") is None
@@ -242,7 +242,7 @@ def test_the_database_has_neither_the_secret_nor_a_recovery_code(
     assert store.factors.secret("ada") == SECRET
     plain = [recovery[0].replace("-", "").encode(), recovery[0].encode()]
     for file in tmp_path.glob("deniable.db*"):
-        for secret in (SECRET, totp.written(SECRET).encode(), *plain):
+        for secret in (SECRET, totp.encode_secret(SECRET).encode(), *plain):
             assert secret not in file.read_bytes()
 
 

@@ -213,7 +213,7 @@ def test_a_device_is_known_to_the_user_who_logged_in_from_it_and_to_no_other(ada
     cookie = ada.get_cookie("deniable-device").value
     for user, sent, known in (("ada", cookie, True), ("eve", cookie, False), ("ada", cookie[:-1], False), ("ada", "", False)):
         with app.test_request_context("/login", headers={"Cookie": f"deniable-device={sent}"}):
-            assert (sessions.device(user) is not None) == known
+            assert (sessions.device_id(user) is not None) == known
     log_in(ada)
     log_out = press(ada, "/logout")
     assert log_out.status_code == 302
@@ -270,7 +270,7 @@ def test_a_login_without_its_cookie_is_told_why_and_nothing_that_it_sent_is_show
         assert "ada" not in page.split("</header>")[-1]
         assert PASSWORD not in page
         assert 'action="/login?next=/manage/account"' in page
-    assert "you have logged in or out after it was opened" in client.post("/login", data={**form, "csrf_token": "of another visit"}).text
+    assert "you have logged in or out since you opened it" in client.post("/login", data={**form, "csrf_token": "of another visit"}).text
 
 
 def test_whoever_logs_in_with_the_page_that_said_so_is_in(client: FlaskClient) -> None:

@@ -187,4 +187,4 @@ def test_a_damaged_database_is_a_fault(db: Path) -> None:
     db.write_bytes(b"no database at all" * 1000)
     result = run("--db", str(db))
     assert result.exit_code == 1
-    assert "is no database that a server can use" in result.stdout
+    assert "is not a database that a server can use" in result.stdout

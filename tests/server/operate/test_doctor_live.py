@@ -215,7 +215,7 @@ def test_while_a_second_process_writes_doctor_says_so_and_calls_no_backup_a_faul
         code, output = examine(live, "--backup", backups["plain"])
         other.execute("ROLLBACK")
     assert (code, about_backup(output)) == (1, [OK])
-    assert f"FAULT  {live.db} is locked by another program: submissions are answered 503 until it lets go" in output
+    assert f"FAULT  {live.db} is locked by another program: the server replies 503 to submissions until it is unlocked" in output
     assert examine(live, "--backup", backups["plain"])[0] == 0
 
 

@@ -118,7 +118,7 @@ def test_a_line_that_cannot_be_made_is_not_told_in_other_words(
     monkeypatch.setattr(logs, "_traceback_lines", lambda record: {}["kanary"])
     stream = written(form)
     attack(app, store, monkeypatch)
-    assert "a line of the log could not be made" in stream.getvalue()
+    assert "a line of the log could not be formatted" in stream.getvalue()
     assert KANARY.findall(bare(stream.getvalue())) == []
     assert capfd.readouterr().err == ""
 

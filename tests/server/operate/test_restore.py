@@ -82,7 +82,7 @@ def test_a_backup_becomes_a_database_with_everything_in_it(
         f"{copy} is a copy of {tmp_path / 'deniable.db'}, {where}.\n",
     )
     code, said = run("restore", "--yes", copy, "--db", new, *(() if plain else words))
-    assert (code, said) == (0, f"{new} is what {copy} was: 10 counted records.\n")
+    assert (code, said) == (0, f"{new} is restored from {copy}: 10 counted records.\n")
     assert sorted(path.name for path in new.parent.iterdir()) == ["new.db", "new.db.key"]
     assert {path.stat().st_mode & 0o777 for path in new.parent.iterdir()} == {0o600}
     assert holds(new, kept) == [True] * 23

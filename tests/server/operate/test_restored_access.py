@@ -153,7 +153,7 @@ def test_no_old_cookie_opens_a_restored_server_and_what_comes_back_is_listed(pas
         "survey\tclinic\topen",
         "codes\tstaff\t2 of 2 can be used",
         "\tclinic\tsurvey.closed\thooks.example.org",
-        "All sessions, and links that make accounts, are ended.",
+        "All sessions and all unused sign-up links have ended.",
     ):
         assert line in printed
     assert "SECRET" not in printed
@@ -166,7 +166,7 @@ def test_the_log_that_survived_takes_keys_accounts_and_roles_away_again(past: Pa
     for act in (
         "key.revoke\tleaked",
         "account.remove\tmallory",
-        "role.take\tclinic\teve has none",
+        "role.take\tclinic\teve has no role",
         "survey.close\tclinic",
         "webhook.remove",
     ):
@@ -199,7 +199,7 @@ def test_a_code_whose_record_waits_in_the_old_database_is_spent_where_its_key_is
         key_file(server.db).unlink()
     before = server.db.read_bytes()
     status, _, printed = run("restore", copy, "--db", tmp_path / "new.db", "--yes", "--old", server.db)
-    assert (status, "1 spent code\n" in printed, "records waited to be counted" in printed) == (0, with_key, not with_key), printed
+    assert (status, "1 spent code\n" in printed, "records that waited to be counted" in printed) == (0, with_key, not with_key), printed
     assert "codes\tstaff\t1 of 2 can be used" in printed or not with_key
     assert server.db.read_bytes() == before
     server.close()
@@ -230,7 +230,7 @@ def test_restore_asks_at_a_terminal(past: Past, tmp_path: Path, answer: str, cod
 
 def test_restore_refuses_without_a_terminal_and_leaves_nothing(past: Past, tmp_path: Path) -> None:
     code, _, printed = run("restore", past.backup, "--db", tmp_path / "new.db")
-    assert (code, "say --yes" in printed, "key\tleaked" in printed) == (1, True, True)
+    assert (code, "add --yes" in printed, "key\tleaked" in printed) == (1, True, True)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -240,7 +240,7 @@ def test_a_log_that_was_changed_or_is_another_servers_is_refused(past: Past, tmp
         (lines[:-3] + lines[-2:], "must follow the one before it"),
         ([line.replace("mallory", "eve") for line in lines], "must follow the one before it"),
         (["{}"], "must be a line that `audit show --json` printed"),
-        (lines[-2:], "must go on from the backup's last entry"),
+        (lines[-2:], "must continue the backup's last entry"),
     ):
         (tmp_path / "log").write_text("\n".join(wrong))
         code, _, printed = run("restore", past.backup, "--db", tmp_path / "new.db", "--yes", "--audit", tmp_path / "log")

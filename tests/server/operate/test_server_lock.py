@@ -196,7 +196,7 @@ def test_a_database_that_another_program_locks_does_not_keep_the_server_from_sto
         stop(server)
         raw.close()
     log = server.log.read_text()
-    assert "was not written anew" in log or "nothing that was acknowledged is lost" in log
+    assert "was not rewritten" in log or "nothing that was acknowledged is lost" in log
     assert "Traceback" not in log
     store = open_store(server.db)
     assert recount_of(store, "study").n in (0, 1)  # nobody was told which

@@ -257,7 +257,7 @@ def test_what_could_not_be_done_is_tried_again_the_same_day_and_logged_once(
     upkeep.keep_up(store, lambda *_: 200, lambda: clock.time, clock.wait)
     assert [(one - tried[0]).total_seconds() for one in tried[:3]] == [0, upkeep.AGAIN, 2 * upkeep.AGAIN]
     assert len(tried) == 4, "and once on the next day"
-    assert [record.getMessage() for record in caplog.records] == ["what is due today could not be done, and is tried again: busy"]
+    assert [record.getMessage() for record in caplog.records] == ["today's scheduled tasks failed, and are tried again: busy"]
 
 
 @pytest.mark.slow

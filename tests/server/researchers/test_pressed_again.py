@@ -101,6 +101,6 @@ def test_a_page_of_an_older_login_is_told_in_words(
     for sent in (old, {}):
         reply = anew.post(SETTINGS, data={**sent, "least": "9"})
         assert reply.status_code == 400
-        assert "Nothing was changed: open it again, and do it once more." in reply.text
+        assert "Nothing was changed. Open the page again, then try again." in reply.text
         assert "CSRF" not in reply.text
     assert store.life.settings("study") == Settings()

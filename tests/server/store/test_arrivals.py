@@ -173,11 +173,11 @@ def test_the_writer_is_asked_once_for_all_that_wait(submissions: Make) -> None:
     arrived = [IncomingSubmission("study", one, telling(each)) for each in told]
     for each in arrived:
         waiting.add(each)
-    assert waiting.take_back(arrived[4])
+    assert waiting.cancel(arrived[4])
     assert len(desk.turns) == 1
     desk.turn()
     assert taken == [8]
-    assert not waiting.take_back(arrived[3])
+    assert not waiting.cancel(arrived[3])
     assert [each.done() for each in told] == [True] * 4 + [False] + [True] * 4
 
 

@@ -54,8 +54,8 @@ def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey
         store.people.set_disabled("eve", False)
         store.people.invite(Invitation(b"\x01" * 32, True, 900, "ada"), 1)
         store.people.invite(Invitation(b"\x02" * 32, False, 900, "ada"), 1)
-        store.people.take_back(b"\x02" * 32)
-        store.people.take_back(b"\x02" * 32)
+        store.people.revoke(b"\x02" * 32)
+        store.people.revoke(b"\x02" * 32)
         store.surveys.set_open("mine", False)
     store.surveys.set_open("mine", True)
     store.people.accept(b"\x01" * 32, "zoe", "hash", 2)
@@ -83,7 +83,7 @@ def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey
         ("ada", "survey.publish", "mine", f"digest {mine.digest}, owner ada"),
         ("ada", "codes.make", "mine", "2 codes"),
         ("ada", "role.give", "mine", "eve is editor"),
-        ("ada", "role.take", "mine", "eve has none"),
+        ("ada", "role.take", "mine", "eve has no role"),
         ("ada", "key.make", "lab", "submit results for mine"),
         ("ada", "key.revoke", "lab", ""),
         ("ada", "account.disable", "eve", ""),

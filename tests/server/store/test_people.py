@@ -164,8 +164,8 @@ def test_an_invitation_makes_one_account(store: Store) -> None:
     assert [invitation.hash[:1] for invitation in people.invitations(60)] == [b"o", b"x", b"h"]
     assert people.invitations(150) == [made]
     assert [people.invitation(b"h" * 32, now) for now in (199, 200)] == [made, None]
-    assert people.take_back(b"x" * 32)
-    assert not people.take_back(b"x" * 32)
+    assert people.revoke(b"x" * 32)
+    assert not people.revoke(b"x" * 32)
     store.accounts.set_password("ada", "hash")
     with pytest.raises(ConflictError):
         people.accept(b"h" * 32, "ada", "another", 100)

@@ -225,12 +225,12 @@ def test_tallies_of_wide_surveys_take_no_more_memory_than_they_may(
 ) -> None:
     monkeypatch.setattr(tallies, "WIDE", 1)
     one = 8 * survey.record.bits**2
-    monkeypatch.setattr(wide_tallies, "KEPT_BYTES", 2 * one)
+    monkeypatch.setattr(wide_tallies, "CACHE_BYTES", 2 * one)
     for number in range(4):
         store.surveys.publish(again := Survey.from_dict({**survey.to_dict(), "id": f"study{number}"}))
         store.submissions.add(again.id, submissions(1, to=again))
         assert tally_of(store, again.id).n == 1
-    kept = store.submissions._scans._kept  # type: ignore[attr-defined]
+    kept = store.submissions._scans._tallies  # type: ignore[attr-defined]
     assert [name for name, _ in kept] == ["study2", "study3"]
 
 
@@ -311,8 +311,8 @@ def test_what_is_taken_back_before_its_turn_is_not_kept_and_nobody_hears_of_it(s
     begun, hold, heard = threading.Event(), threading.Event(), list[object]()
     running = store.database.writer.begin(lambda connection: begun.set() or hold.wait())
     begun.wait()
-    take_back = store.submissions.adding("study", submissions(), heard.append)
-    assert (running.cancel(), take_back(), take_back()) == (False, True, False)
+    cancel = store.submissions.add_later("study", submissions(), heard.append)
+    assert (running.cancel(), cancel(), cancel()) == (False, True, False)
     hold.set()
     assert running.result(60)
     store.access.invite("study", [])

@@ -241,7 +241,7 @@ class Beside(RuleBasedStateMachine):
 @pytest.fixture(autouse=True)
 def those_who_stay_are_the_first_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by chance, so that the model knows them."""
-    monkeypatch.setattr(batches, "in_any_order", sorted)
+    monkeypatch.setattr(batches, "in_random_order", sorted)
 
 
 def test_the_store_does_what_the_model_does_in_any_order(databases: Databases) -> None:

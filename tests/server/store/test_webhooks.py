@@ -46,14 +46,14 @@ def test_it_is_of_a_survey_that_is_there_and_of_few_others(hooked: Store) -> Non
 
 
 def test_what_is_told_is_known_in_the_same_moment_and_told_once(hooked: Store) -> None:
-    assert hooked.webhooks.tell("wh_1", NEW, LATER, MESSAGES)
-    assert not hooked.webhooks.tell("wh_1", NEW, LATER, [replace(MESSAGES[0], id="msg_3")])
+    assert hooked.webhooks.queue("wh_1", NEW, LATER, MESSAGES)
+    assert not hooked.webhooks.queue("wh_1", NEW, LATER, [replace(MESSAGES[0], id="msg_3")])
     assert hooked.webhooks.all() == [(HOOK, LATER)]
     assert hooked.webhooks.waiting() == MESSAGES
 
 
 def test_one_process_sends_a_message_at_a_time_until_it_arrives_or_was_tried_for_the_last_time(hooked: Store) -> None:
-    hooked.webhooks.tell("wh_1", NEW, LATER, MESSAGES)
+    hooked.webhooks.queue("wh_1", NEW, LATER, MESSAGES)
     assert hooked.webhooks.attempt(MESSAGES[0], 300)
     assert not hooked.webhooks.attempt(MESSAGES[0], 300)
     tried = replace(MESSAGES[0], tries=1, due=300)
@@ -69,18 +69,18 @@ def test_one_process_sends_a_message_at_a_time_until_it_arrives_or_was_tried_for
 
 
 def test_a_webhook_that_is_removed_takes_along_what_waits_for_it(hooked: Store) -> None:
-    hooked.webhooks.tell("wh_1", NEW, LATER, MESSAGES)
+    hooked.webhooks.queue("wh_1", NEW, LATER, MESSAGES)
     assert not hooked.webhooks.remove("other", "wh_1")
     assert hooked.webhooks.remove("study", "wh_1")
     assert not hooked.webhooks.remove("study", "wh_1")
     assert (hooked.webhooks.all(), hooked.webhooks.waiting(), hooked.webhooks.secret("wh_1")) == ([], [], None)
-    assert not hooked.webhooks.tell("wh_1", LATER, NEW, [])
+    assert not hooked.webhooks.queue("wh_1", LATER, NEW, [])
     assert [entry.did.act for entry in hooked.audit.entries(most=2)] == ["webhook.remove", "webhook.make"]
     assert not any("kanary" in entry.text for entry in hooked.audit.entries())
 
 
 def test_what_waits_outlives_what_is_written_anew(hooked: Store) -> None:
-    hooked.webhooks.tell("wh_1", NEW, LATER, MESSAGES)
+    hooked.webhooks.queue("wh_1", NEW, LATER, MESSAGES)
     hooked.rewrite()
     assert hooked.webhooks.waiting() == MESSAGES
     assert hooked.webhooks.all() == [(HOOK, LATER)]

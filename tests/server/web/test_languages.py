@@ -240,7 +240,7 @@ def test_an_error_that_respondents_meet_is_told_in_their_language_its_detail_in_
         patch.setattr(store.surveys, "published", lambda _: 1 / 0)
         page = client.get("/s/study").text
     assert "<h1>Something went wrong</h1>" in page
-    assert re.search(r"The server's log has it as [0-9a-f]{8}\.</bdi>", page.replace("&#39;", "'"))
+    assert re.search(r"The server's log has the details of error [0-9a-f]{8}\.</bdi>", page.replace("&#39;", "'"))
 
 
 def test_the_modules_get_their_texts_and_no_others(german: Language) -> None:

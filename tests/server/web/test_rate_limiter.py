@@ -34,7 +34,7 @@ def clock() -> Clock:
 def passwords(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Passwords:
     """With ada's account, and hashes that cost little."""
     monkeypatch.setattr(password_checks, "_hasher", argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
-    password_checks._nobody.cache_clear()
+    password_checks._dummy_hash.cache_clear()
     set_password(store.accounts, "ada", RIGHT)
     return Passwords(store.accounts, clock)
 
@@ -174,13 +174,13 @@ def test_a_try_that_is_told_to_wait_leaves_its_place(clock: Clock) -> None:
 
 
 def test_all_names_together_are_hashed_twice_a_second(passwords: Passwords, clock: Clock) -> None:
-    held = [waits(lambda n=number: passwords.hold(f"name {n}", WRONG)) for number in range(100)]
+    held = [waits(lambda n=number: passwords.verify(f"name {n}", WRONG)) for number in range(100)]
     assert held.count(0) == rate_limiter.BURST
     hashed = 0
     for _ in range(30):
         clock.now += 1
         names = [f"name {clock.now} {number}" for number in range(20)]
-        hashed += sum(not waits(lambda n=name: passwords.hold(n, WRONG)) for name in names)
+        hashed += sum(not waits(lambda n=name: passwords.verify(n, WRONG)) for name in names)
     assert hashed == 30 * rate_limiter.HASHES_PER_SECOND
 
 
@@ -191,58 +191,58 @@ def test_an_unknown_name_waits_like_a_known_one(passwords: Passwords, clock: Clo
     told = {}
     for name in ("ada", "nobody"):
         clock.now += 3600
-        told[name] = [waits(lambda n=name: passwords.hold(n, WRONG)) for _ in range(8)]
+        told[name] = [waits(lambda n=name: passwords.verify(n, WRONG)) for _ in range(8)]
     assert told["ada"] == told["nobody"] == [0] * 5 + [1] * 3
 
 
 def test_an_unknown_name_costs_the_hash_of_a_known_one(passwords: Passwords, monkeypatch: pytest.MonkeyPatch) -> None:
     hashed = []
-    verified = password_checks._verified
-    monkeypatch.setattr(password_checks, "_verified", lambda stored, password: hashed.append(stored) or verified(stored, password))
+    verified = password_checks._matches
+    monkeypatch.setattr(password_checks, "_matches", lambda stored, password: hashed.append(stored) or verified(stored, password))
     for name in ("ada", "nobody"):
-        assert not passwords.hold(name, WRONG)
+        assert not passwords.verify(name, WRONG)
     known, unknown = (argon2.extract_parameters(stored) for stored in hashed)
     assert known == unknown
 
 
 def test_a_guesser_at_work_keeps_nobody_out_of_a_device_that_is_known(passwords: Passwords, clock: Clock) -> None:
     for number in range(1000):
-        waits(lambda: passwords.hold("ada", WRONG))
-        waits(lambda n=number: passwords.hold(f"name {n}", WRONG))
-    assert waits(lambda: passwords.hold("ada", RIGHT)) > 0
-    assert passwords.hold("ada", RIGHT, "device")
+        waits(lambda: passwords.verify("ada", WRONG))
+        waits(lambda n=number: passwords.verify(f"name {n}", WRONG))
+    assert waits(lambda: passwords.verify("ada", RIGHT)) > 0
+    assert passwords.verify("ada", RIGHT, "device")
 
 
 def test_a_known_device_gets_no_more_tries_than_others(passwords: Passwords) -> None:
-    assert [waits(lambda: passwords.hold("ada", WRONG, "device")) for _ in range(7)] == [0] * 5 + [1] * 2
+    assert [waits(lambda: passwords.verify("ada", WRONG, "device")) for _ in range(7)] == [0] * 5 + [1] * 2
 
 
 def test_the_longest_wait_ends_so_that_nobody_is_locked_out_for_good(passwords: Passwords, clock: Clock) -> None:
     for _ in range(1000):
-        waits(lambda: passwords.hold("ada", WRONG))
+        waits(lambda: passwords.verify("ada", WRONG))
         clock.now += 1
     clock.now += rate_limiter.LONGEST
-    assert passwords.hold("ada", RIGHT)
+    assert passwords.verify("ada", RIGHT)
 
 
 def test_a_password_that_held_costs_no_hash_for_five_minutes_or_until_it_changes(
     passwords: Passwords, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hashed = []
-    verified = password_checks._verified
-    monkeypatch.setattr(password_checks, "_verified", lambda stored, password: hashed.append(1) or verified(stored, password))
-    assert all(passwords.hold("ada", RIGHT) for _ in range(100))
+    verified = password_checks._matches
+    monkeypatch.setattr(password_checks, "_matches", lambda stored, password: hashed.append(1) or verified(stored, password))
+    assert all(passwords.verify("ada", RIGHT) for _ in range(100))
     assert len(hashed) == 1
-    assert not passwords.hold("ada", WRONG)
+    assert not passwords.verify("ada", WRONG)
     assert len(hashed) == 2
     clock.now += password_checks.REMEMBERED + 1
-    assert passwords.hold("ada", RIGHT)
+    assert passwords.verify("ada", RIGHT)
     assert len(hashed) == 3
     set_password(store.accounts, "ada", WRONG)
-    assert not passwords.hold("ada", RIGHT)
-    assert passwords.hold("ada", WRONG)
+    assert not passwords.verify("ada", RIGHT)
+    assert passwords.verify("ada", WRONG)
     store.accounts.remove_user("ada")
-    assert not passwords.hold("ada", WRONG)
+    assert not passwords.verify("ada", WRONG)
 
 
 def test_what_is_remembered_of_a_password_is_a_keyed_hash_and_bounded(
@@ -251,6 +251,6 @@ def test_what_is_remembered_of_a_password_is_a_keyed_hash_and_bounded(
     monkeypatch.setattr(password_checks, "_MOST_REMEMBERED", 3)
     for name in "abcdef":
         set_password(store.accounts, name, RIGHT)
-        assert passwords.hold(name, RIGHT)
-    assert len(passwords._lately._until) == 3
-    assert RIGHT not in repr(vars(passwords._lately))
+        assert passwords.verify(name, RIGHT)
+    assert len(passwords._cache._until) == 3
+    assert RIGHT not in repr(vars(passwords._cache))

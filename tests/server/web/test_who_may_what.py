@@ -138,7 +138,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("people.page", "GET"): OPERATORS,
     ("people.change", "POST"): row(302, *(403,) * 5, 400),  # nothing
     ("people.invite", "POST"): OPERATORS,
-    ("people.take_back", "POST"): row(302, *(403,) * 5, 302),
+    ("people.revoke", "POST"): row(302, *(403,) * 5, 302),
     ("audit.page", "GET"): OPERATORS,
     ("survey_keys.overview", "GET"): RESEARCHERS,
     ("survey_keys.page", "GET"): OWNERS,

@@ -1,1 +1,1 @@
-"""A survey file as fields that are filled in: the same document, both ways and without loss."""
+"""Form editor for survey files: converts documents to form fields and back, without loss."""

@@ -1,7 +1,7 @@
-"""After which answers a question is asked, as rows of a form: one for each question that it looks at, and how they hold together.
+"""Skip-logic conditions (`show_if`) as rows of a form: one row for each condition on an earlier question, and how they are joined.
 
-A row that is tied belongs to the one before: where all rows must hold, either of the two is enough; where any is enough, both must hold.
-That is all that a survey file can say, which has lists of `any` in one of `all`, or the other way round.
+A tied row belongs to the previous row. If all rows must hold, either of the two is enough; if any row is enough, both must hold. Rows
+can express every condition of a survey file, which has lists of `any` in one of `all`, or lists of `all` in one of `any`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deniable_server.drafts.editor.shapes import Fields, line, lines, split_lines
+from deniable_server.drafts.editor.shapes import Fields, format_line, format_lines, parse_lines
 
 WORDS = ("all", "any")
 ENDS = ("at_least", "below")
@@ -18,7 +18,7 @@ BLANK: Fields = {"question": "", "answers": "", "at_least": "", "below": "", "ti
 
 
 def rows_of(value: Any) -> tuple[str, list[Fields]] | None:
-    """The word that joins a condition's rows, and the rows; None for what rows cannot hold."""
+    """Returns the word that joins a condition's rows, and the rows; None if rows cannot express the value."""
     word = next((word for word in WORDS if isinstance(value, Mapping) and word in value), None)
     parts = value[word] if word else [value]
     if word and (set(value) != {word} or not isinstance(parts, list) or len(parts) < 2):
@@ -27,29 +27,35 @@ def rows_of(value: Any) -> tuple[str, list[Fields]] | None:
     for part in parts:
         inside = part.get(_other(word or "all")) if word and isinstance(part, Mapping) and len(part) == 1 else None
         several = inside if isinstance(inside, list) and len(inside) > 1 else [part]
-        rows += [_row(one, tied=place > 0) for place, one in enumerate(several)]
-    known = [row for row in rows if row is not None]
-    return (word or "all", known) if len(known) == len(rows) else None
+        rows += [_row(condition, tied=index > 0) for index, condition in enumerate(several)]
+    valid = [row for row in rows if row is not None]
+    return (word or "all", valid) if len(valid) == len(rows) else None
 
 
-def condition_of(word: str, rows: Sequence[Fields], renamed: Mapping[str, str]) -> dict[str, Any] | None:
-    """The condition that rows say, None where they say none. renamed: the new ids of questions by their old ones."""
+def condition_of(word: str, rows: Sequence[Fields], new_ids: Mapping[str, str]) -> dict[str, Any] | None:
+    """Returns the condition of a form's rows, or None if all of them are empty.
+
+    Args:
+        word: The word that joins the rows: "all" or "any".
+        rows: The rows.
+        new_ids: The new ids of renamed questions, by their old ids.
+    """
     joined = "any" if word == "any" else "all"
     parts = []
     for group in _groups(rows):
-        inside = [_value(rows[place], renamed) for place in group]
-        parts.append(inside[0] if len(inside) == 1 else {_other(joined): inside})
+        conditions = [_value(rows[index], new_ids) for index in group]
+        parts.append(conditions[0] if len(conditions) == 1 else {_other(joined): conditions})
     return {joined: parts} if len(parts) > 1 else parts[0] if parts else None
 
 
-def row_at(where: str, rows: Sequence[Fields]) -> str:
-    """The row, and the field of it, that a place in a condition is about: "1-below" for "all[1].below". The first row for all of it."""
-    groups, places = _groups(rows), [int(place) for place in re.findall(r"(?:all|any)\[(\d+)\]", where)]
+def row_at(path: str, rows: Sequence[Fields]) -> str:
+    """Returns the row and field of a path in a condition: "1-below" for "all[1].below"; the first row for the whole condition."""
+    groups, indexes = _groups(rows), [int(index) for index in re.findall(r"(?:all|any)\[(\d+)\]", path)]
     if len(groups) == 1:
-        places = [0, *places]
-    group = groups[places[0]] if places and places[0] < len(groups) else [0]
-    row = group[places[1]] if len(places) > 1 and places[1] < len(group) else group[0]
-    key = re.sub(r"\[\d+\]$", "", where).rpartition(".")[2]
+        indexes = [0, *indexes]
+    group = groups[indexes[0]] if indexes and indexes[0] < len(groups) else [0]
+    row = group[indexes[1]] if len(indexes) > 1 and indexes[1] < len(group) else group[0]
+    key = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
     return f"{row}-{ {'is': 'answers'}.get(key, key if key in ENDS else 'question') }"
 
 
@@ -58,30 +64,30 @@ def _other(word: str) -> str:
 
 
 def _groups(rows: Sequence[Fields]) -> list[list[int]]:
-    """The numbers of the rows that say something, those together that are tied."""
+    """Returns the numbers of the rows that are filled in; tied rows are in one list."""
     groups: list[list[int]] = []
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if not any(str(row[key]).strip() for key in ("question", "answers", *ENDS)):
             continue
         if row["tied"] and groups:
-            groups[-1].append(place)
+            groups[-1].append(index)
         else:
-            groups.append([place])
+            groups.append([index])
     return groups
 
 
 def _row(value: Any, tied: bool) -> Fields | None:
-    if not isinstance(value, Mapping) or not set(value) <= {"question", "is", *ENDS} or line(value.get("question")) is None:
+    if not isinstance(value, Mapping) or not set(value) <= {"question", "is", *ENDS} or format_line(value.get("question")) is None:
         return None
-    ends = {key: line(value[key]) for key in ENDS if key in value}
-    nothing = value.get("is") == [] and not ends
-    answers = "" if nothing or (ends and "is" not in value) else lines(value.get("is"))
+    ends = {key: format_line(value[key]) for key in ENDS if key in value}
+    has_no_answers = value.get("is") == [] and not ends
+    answers = "" if has_no_answers or (ends and "is" not in value) else format_lines(value.get("is"))
     if answers is None or None in ends.values():
         return None
     return {**BLANK, "question": value["question"], "answers": answers, **ends, "tied": tied}
 
 
-def _value(row: Fields, renamed: Mapping[str, str]) -> dict[str, Any]:
+def _value(row: Fields, new_ids: Mapping[str, str]) -> dict[str, Any]:
     ends = {key: row[key] for key in ENDS if row[key]}
-    answers = split_lines(row["answers"])
-    return {"question": renamed.get(row["question"], row["question"]), **({"is": answers} if answers or not ends else {}), **ends}
+    answers = parse_lines(row["answers"])
+    return {"question": new_ids.get(row["question"], row["question"]), **({"is": answers} if answers or not ends else {}), **ends}

@@ -1,7 +1,7 @@
-"""A document's value becomes the fields of a form, and the fields the value again.
+"""Conversion between a document and form fields, in both directions and without loss.
 
-What no field can hold is kept as it is, in `rest`: keys that the form does not know, and values of another shape. So a form
-that nobody touched gives the document that it was made from. Fields are texts, as browsers send them.
+The field `rest` holds, as JSON, all keys and values that have no field. An unchanged form gives the same document again. Fields are
+texts, as browsers send them.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from deniable_server.drafts.editor.conditions import BLANK, condition_of, rows_o
 from deniable_server.drafts.editor.shapes import (
     Fields,
     Shape,
-    bins,
-    line,
-    lines,
-    numbers,
-    split_bins,
-    split_lines,
-    split_numbers,
-    text,
+    format_bins,
+    format_line,
+    format_lines,
+    format_numbers,
+    format_text,
+    parse_bins,
+    parse_lines,
+    parse_numbers,
 )
 
 LINE = ("id", "epsilon", "ask", "batch", "language", "return_link")
-DEFAULTS = {"access": "open", "layout": "list"}  # what a survey is that does not say
+DEFAULTS = {"access": "open", "layout": "list"}  # of surveys without these keys
 QUESTION_LINE = ("id", "type", "epsilon", "weight", "low", "high", "levels", "none")
 SECTION = ("title", "note")
 LISTS = ("options", "exclusive", "scores", "bins")
@@ -35,169 +35,174 @@ ENDS = ("low", "high", "levels", "none")
 WORDS = ("text", "options", "help", "section")
 
 
-def editable(value: Any) -> bool:
-    """Whether a document has the shape of a survey, so that there are fields for it."""
+def is_editable(value: Any) -> bool:
+    """Returns whether a document has the structure of a survey, so that `fields_of` can convert it."""
     questions = value.get("questions", []) if isinstance(value, Mapping) else None
-    return isinstance(questions, list) and all(isinstance(one, Mapping) for one in questions)
+    return isinstance(questions, list) and all(isinstance(question, Mapping) for question in questions)
 
 
 def fields_of(value: Mapping[str, Any]) -> Fields:
-    """The fields of a document that is `editable`."""
+    """Returns the fields of a document that `is_editable` accepts."""
     rest = dict(value)
-    fields: Fields = _taken(rest, dict.fromkeys(LINE, line) | dict.fromkeys(TEXTS, text) | {"groups": lines})
-    fields |= {key: _chosen(rest, key, usual) for key, usual in DEFAULTS.items()}
-    fields["accept_high_epsilon"] = _ticked(rest, "accept_high_epsilon", "true")
-    written = rest.pop("questions", [])
-    translations = _translations(rest, [one.get("id") for one in written])
+    shapes: dict[str, Shape] = dict.fromkeys(LINE, format_line) | dict.fromkeys(TEXTS, format_text)
+    fields: Fields = _extract_texts(rest, shapes | {"groups": format_lines})
+    fields |= {key: _extract_choice(rest, key, default) for key, default in DEFAULTS.items()}
+    fields["accept_high_epsilon"] = _extract_flag(rest, "accept_high_epsilon", "true")
+    questions = rest.pop("questions", [])
+    translations = _extract_translations(rest, [question.get("id") for question in questions])
     fields["languages"] = [{"tag": tag, **{key: texts.get(key, "") for key in TEXTS}} for tag, texts in translations.items()]
-    fields["questions"] = [_question(one, list(translations.values())) for one in written]
+    fields["questions"] = [_question_fields(question, list(translations.values())) for question in questions]
     if rest.get("deniable") == "1":
         del rest["deniable"]
     return fields | {"rest": json.dumps(rest) if rest else ""}
 
 
 def value_of(fields: Fields) -> dict[str, Any]:
-    """The document of the fields. Raises ValueError where a `rest` is none that `fields_of` made."""
+    """Returns the document of the fields. Raises ValueError if a `rest` is not a JSON object."""
     rest = _rest(fields)
     value: dict[str, Any] = {"deniable": "1", **_set(fields, (*LINE[:1], *TEXTS[:2]))}
     value |= _set(fields, TEXTS[2:]) | _set(fields, LINE[1:])
-    value |= {key: fields[key] for key, usual in DEFAULTS.items() if fields[key] not in ("", usual)}
-    value |= {"groups": split_lines(fields["groups"])} if split_lines(fields["groups"]) else {}
+    value |= {key: fields[key] for key, default in DEFAULTS.items() if fields[key] not in ("", default)}
+    value |= {"groups": groups} if (groups := parse_lines(fields["groups"])) else {}
     value |= {"accept_high_epsilon": "true"} if fields["accept_high_epsilon"] else {}
-    if translated := dict(_translated(fields)):
-        left = rest.get("translations")
-        value["translations"] = {**left, **translated} if isinstance(left, dict) else translated
-    renamed = _renamed(fields["questions"])
-    questions = [_question_value(one, renamed) for one in fields["questions"]]
+    if translations := dict(_translation_values(fields)):
+        others = rest.get("translations")
+        value["translations"] = {**others, **translations} if isinstance(others, dict) else translations
+    new_ids = _new_ids(fields["questions"])
+    questions = [_question_value(question, new_ids) for question in fields["questions"]]
     return {**rest, **value, **({"questions": questions} if questions else {})}
 
 
 # --- from a document ----------------------------------------------------------------------------------------------------
 
 
-def _question(value: Mapping[str, Any], translations: Sequence[Mapping[str, Any]]) -> Fields:
+def _question_fields(value: Mapping[str, Any], translations: Sequence[Mapping[str, Any]]) -> Fields:
     rest = dict(value)
-    shapes: dict[str, Shape] = dict.fromkeys(QUESTION_LINE, line) | dict.fromkeys(("text", "help"), text)
-    shapes |= {"options": lines, "exclusive": lines, "scores": numbers, "bins": bins}
-    fields = _taken(rest, shapes)
-    fields["optional"] = _ticked(rest, "required", "false")
+    shapes: dict[str, Shape] = dict.fromkeys(QUESTION_LINE, format_line) | dict.fromkeys(("text", "help"), format_text)
+    shapes |= {"options": format_lines, "exclusive": format_lines, "scores": format_numbers, "bins": format_bins}
+    fields = _extract_texts(rest, shapes)
+    fields["optional"] = _extract_flag(rest, "required", "false")
     if (condition := rows_of(rest.get("show_if"))) is not None:
         del rest["show_if"]
     fields["joined"], fields["conditions"] = condition or ("all", [dict(BLANK)])
-    fields |= _section(rest.pop("section")) if _is_section(rest.get("section")) else _section({})
+    fields |= _section_fields(rest.pop("section") if _is_section(rest.get("section")) else {})
     fields["words"] = [words_of(texts.get("questions", {}).get(fields["id"], {})) for texts in translations]
     return fields | {"was": fields["id"], "rest": json.dumps(rest) if rest else ""}
 
 
-def words_of(own: Mapping[str, Any]) -> Fields:
-    """The fields of a question in another language."""
+def words_of(texts: Mapping[str, Any]) -> Fields:
+    """Returns the fields of a question's texts in another language."""
     return {
-        "text": own.get("text", ""),
-        "help": own.get("help", ""),
-        "options": lines(own.get("options")) or "",
-        **_section(own.get("section", {})),
+        "text": texts.get("text", ""),
+        "help": texts.get("help", ""),
+        "options": format_lines(texts.get("options")) or "",
+        **_section_fields(texts.get("section", {})),
     }
 
 
-def _section(value: Mapping[str, Any]) -> Fields:
+def _section_fields(value: Mapping[str, Any]) -> Fields:
     return {f"section_{key}": value.get(key, "") for key in SECTION}
 
 
 def _is_section(value: Any) -> bool:
-    """Whether a section has fields for everything."""
-    return (
-        isinstance(value, Mapping) and bool(value) and set(value) <= set(SECTION) and all(text(one) is not None for one in value.values())
-    )
+    """Returns whether a section has a field for each of its keys."""
+    if not isinstance(value, Mapping) or not value or not set(value) <= set(SECTION):
+        return False
+    return all(format_text(text) is not None for text in value.values())
 
 
-def _taken(rest: dict[str, Any], shapes: Mapping[str, Shape]) -> Fields:
-    """Takes out of `rest` what has its shape."""
-    found = {key: shape(rest.get(key)) for key, shape in shapes.items()}
-    for key, written in found.items():
-        if written is not None:
+def _extract_texts(rest: dict[str, Any], shapes: Mapping[str, Shape]) -> Fields:
+    """Removes the values with a known shape from `rest`, and returns their texts; an empty text for the other keys."""
+    texts = {key: shape(rest.get(key)) for key, shape in shapes.items()}
+    for key, text in texts.items():
+        if text is not None:
             del rest[key]
-    return {key: written or "" for key, written in found.items()}
+    return {key: text or "" for key, text in texts.items()}
 
 
-def _chosen(rest: dict[str, Any], key: str, usual: str) -> str:
-    """One of a few words. The usual one stays in `rest` where it is written, for it may be left out as well."""
-    written = rest.get(key)
-    return usual if written in (None, usual) or line(written) is None else str(rest.pop(key))
+def _extract_choice(rest: dict[str, Any], key: str, default: str) -> str:
+    """Removes a choice from `rest`, and returns it. A default that the document spells out stays, since `value_of` leaves it out."""
+    choice = rest.get(key)
+    return default if choice in (None, default) or format_line(choice) is None else str(rest.pop(key))
 
 
-def _ticked(rest: dict[str, Any], key: str, when: str) -> bool:
-    """Whether something other than the usual is so. What is written otherwise stays in `rest`, likewise."""
+def _extract_flag(rest: dict[str, Any], key: str, when: str) -> bool:
+    """Removes a key from `rest` if its value is `when`, and returns whether it was."""
     return rest.get(key) == when and rest.pop(key) == when
 
 
-def _translations(rest: dict[str, Any], ids: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
-    """Takes out of `rest` the languages for which there are fields for everything."""
-    written = rest.get("translations")
-    if not isinstance(written, Mapping) or len({one for one in ids if isinstance(one, str)}) < len(ids):
+def _extract_translations(rest: dict[str, Any], ids: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
+    """Removes from `rest` the languages with fields for all of their texts, and returns these."""
+    translations = rest.get("translations")
+    if not isinstance(translations, Mapping) or len({name for name in ids if isinstance(name, str)}) < len(ids):
         return {}
-    known = {tag: texts for tag, texts in written.items() if line(tag) and _has_fields(texts, ids)}
-    left = {tag: texts for tag, texts in written.items() if tag not in known}
-    rest |= {"translations": left}
-    if not left and known:
+    editable = {tag: texts for tag, texts in translations.items() if format_line(tag) and _has_fields(texts, ids)}
+    others = {tag: texts for tag, texts in translations.items() if tag not in editable}
+    rest |= {"translations": others}
+    if not others and editable:
         del rest["translations"]
-    return known
+    return editable
 
 
 def _has_fields(texts: Any, ids: Sequence[str]) -> bool:
+    """Returns whether all texts of a language have fields."""
     if not isinstance(texts, Mapping) or not set(texts) <= {*TEXTS, "questions"}:
         return False
     questions = texts.get("questions", {})
-    if not isinstance(questions, Mapping) or not set(questions) <= set(ids) or any(line(name) is None for name in questions):
+    if not isinstance(questions, Mapping) or not set(questions) <= set(ids) or any(format_line(name) is None for name in questions):
         return False
-    flat = [texts[key] for key in TEXTS if key in texts]
-    for own in questions.values():
-        if not isinstance(own, Mapping) or not set(own) <= set(WORDS) or ("options" in own and lines(own["options"]) is None):
+    plain = [texts[key] for key in TEXTS if key in texts]
+    for words in questions.values():
+        if not isinstance(words, Mapping) or not set(words) <= set(WORDS):
             return False
-        if "section" in own and not _is_section(own["section"]):
+        if "options" in words and format_lines(words["options"]) is None:
             return False
-        flat += [own[key] for key in ("text", "help") if key in own]
-    return all(text(one) is not None for one in flat)
+        if "section" in words and not _is_section(words["section"]):
+            return False
+        plain += [words[key] for key in ("text", "help") if key in words]
+    return all(format_text(text) is not None for text in plain)
 
 
 # --- back to a document -------------------------------------------------------------------------------------------------
 
 
-def _question_value(fields: Fields, renamed: Mapping[str, str]) -> dict[str, Any]:
+def _question_value(fields: Fields, new_ids: Mapping[str, str]) -> dict[str, Any]:
     kind = TYPES.get(fields["type"])
-    own = {*kind.required_keys, *kind.optional_keys} if kind else {*LISTS, *ENDS}
+    keys = {*kind.required_keys, *kind.optional_keys} if kind else {*LISTS, *ENDS}
     value: dict[str, Any] = _set(fields, ("id", "text", "help", "type")) | _set_section(fields)
-    value |= _set({key: fields[key] for key in ENDS if key in own}, ENDS)
+    value |= _set({key: fields[key] for key in ENDS if key in keys}, ENDS)
     lists = {
-        **{key: split_lines(fields[key]) for key in ("options", "exclusive")},
-        "scores": split_numbers(fields["scores"]),
-        "bins": split_bins(fields["bins"]),
+        **{key: parse_lines(fields[key]) for key in ("options", "exclusive")},
+        "scores": parse_numbers(fields["scores"]),
+        "bins": parse_bins(fields["bins"]),
     }
-    value |= {key: found for key, found in lists.items() if found and key in own}
+    value |= {key: entries for key, entries in lists.items() if entries and key in keys}
     value |= _set(fields, ("epsilon", "weight"))
     value |= {"required": "false"} if fields["optional"] else {}
-    condition = condition_of(fields["joined"], fields["conditions"], renamed)
+    condition = condition_of(fields["joined"], fields["conditions"], new_ids)
     value |= {"show_if": condition} if condition else {}
     rest = _rest(fields)
     if "levels" not in value:
-        rest.pop("window", None)  # which is wide for so many levels
+        rest.pop("window", None)  # only questions with levels have one
     return {**rest, **value}
 
 
-def _renamed(questions: Sequence[Fields]) -> dict[str, str]:
-    """The new ids of questions by their old ones, which nobody has any more: what was asked after them is asked after them still."""
-    now = {one["id"] for one in questions}
-    return {one["was"]: one["id"] for one in questions if one["was"] and one["id"] and one["was"] not in now}
+def _new_ids(questions: Sequence[Fields]) -> dict[str, str]:
+    """Returns the new ids of renamed questions by their old ids, so that conditions follow them."""
+    ids = {question["id"] for question in questions}
+    renamed = [question for question in questions if question["was"] and question["id"] and question["was"] not in ids]
+    return {question["was"]: question["id"] for question in renamed}
 
 
-def _translated(fields: Fields) -> Iterator[tuple[str, dict[str, Any]]]:
-    for place, language in enumerate(fields["languages"]):
+def _translation_values(fields: Fields) -> Iterator[tuple[str, dict[str, Any]]]:
+    for index, language in enumerate(fields["languages"]):
         questions = {}
-        for one in fields["questions"]:
-            words = one["words"][place] if place < len(one["words"]) else words_of({})
-            own = _set(words, ("text", "help")) | _set_section(words)
-            own |= {"options": split_lines(words["options"])} if split_lines(words["options"]) else {}
-            if own and one["id"]:
-                questions[one["id"]] = own
+        for question in fields["questions"]:
+            words = question["words"][index] if index < len(question["words"]) else words_of({})
+            texts = _set(words, ("text", "help")) | _set_section(words)
+            texts |= {"options": options} if (options := parse_lines(words["options"])) else {}
+            if texts and question["id"]:
+                questions[question["id"]] = texts
         if language["tag"]:
             yield language["tag"], _set(language, TEXTS) | ({"questions": questions} if questions else {})
 

@@ -1,4 +1,4 @@
-"""The form of a draft: a field for each key of a survey, of its questions, and of its languages."""
+"""Editor form of a draft: a field for each key of a survey, its questions and its languages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wtforms import BooleanField, FieldList, Form, FormField, HiddenField, Integ
 from deniable.survey.condition import MOST as CONDITIONS
 from deniable.survey.types import TYPES
 from deniable_server.drafts.editor.conditions import BLANK
-from deniable_server.drafts.editor.drafted import MOST_QUESTIONS
+from deniable_server.drafts.editor.draft_text import MOST_QUESTIONS
 from deniable_server.drafts.editor.shapes import Fields
 from deniable_server.pages.forms import people
 
@@ -30,7 +30,7 @@ JOINED = [("all", "all of these conditions hold"), ("any", "any of these conditi
 PLANNED = 1_000  # people, by default
 
 
-class WordsForm(Form):  # type: ignore[misc]
+class WordsForm(Form):
     """A question in another language."""
 
     text = TextAreaField("Question", render_kw={"rows": 2})
@@ -40,8 +40,8 @@ class WordsForm(Form):  # type: ignore[misc]
     section_note = TextAreaField("Section note", render_kw={"rows": 2})
 
 
-class ConditionForm(Form):  # type: ignore[misc]
-    """A condition on an earlier question. tied: whether it belongs to the previous condition."""
+class ConditionForm(Form):
+    """A condition on an earlier question. `tied` says whether it belongs to the previous condition."""
 
     question = SelectField("Show only after an answer to", validate_choice=False)
     answers = TextAreaField("which is one of (one a line)", render_kw={"rows": 2})
@@ -50,8 +50,8 @@ class ConditionForm(Form):  # type: ignore[misc]
     tied = BooleanField("Together with the previous condition")
 
 
-class QuestionForm(Form):  # type: ignore[misc]
-    """One question. was: its id when the page was loaded. rest: keys without a field, as JSON."""
+class QuestionForm(Form):
+    """A question. `was` is its id when the page was loaded; `rest` has the keys without a field, as JSON."""
 
     text = TextAreaField("Question", render_kw={"rows": 2})
     help = TextAreaField("Help", render_kw={"rows": 1}, description="Shown under the question. Optional.")
@@ -82,7 +82,7 @@ class QuestionForm(Form):  # type: ignore[misc]
     words = FieldList(FormField(WordsForm))
 
 
-class LanguageForm(Form):  # type: ignore[misc]
+class LanguageForm(Form):
     """The survey's texts in another language."""
 
     tag = StringField("Language")
@@ -94,8 +94,8 @@ class LanguageForm(Form):  # type: ignore[misc]
     closed = TextAreaField(LABELS["closed"], render_kw={"rows": 1})
 
 
-class EditorForm(FlaskForm):  # type: ignore[misc]
-    """The editor form of a draft. revision: of the text that the page shows. Created by `filled`, or from a request."""
+class EditorForm(FlaskForm):
+    """The editor form of a draft, created by `filled` or from a request. `revision` is of the text that the page shows."""
 
     title = TextAreaField(LABELS["title"], render_kw={"rows": 1})
     id = StringField("Short name for the link", description="a to z, digits, - and _. It cannot be changed after publishing.")
@@ -132,16 +132,17 @@ class EditorForm(FlaskForm):  # type: ignore[misc]
         self.access.choices, self.layout.choices = ACCESS, LAYOUT
         earlier: dict[str, QuestionForm] = {}
         for entry in self.questions:
-            one = entry.form
+            question = entry.form
             types = [(name, kind.title) for name, kind in TYPES.items()]
-            one.type.choices = types if one.type.data in TYPES else [(one.type.data, one.type.data or "choose one"), *types]
-            one.joined.choices = JOINED
-            for row in one.conditions:
-                named = row.form.question.data
-                choices = dict.fromkeys([*earlier, *([named] if named else [])])
+            chosen = question.type.data
+            question.type.choices = types if chosen in TYPES else [(chosen, chosen or "choose one"), *types]
+            question.joined.choices = JOINED
+            for row in question.conditions:
+                target = row.form.question.data
+                choices = dict.fromkeys([*earlier, *([target] if target else [])])
                 row.form.question.choices = [("", "no condition"), *((name, name) for name in choices)]
-                row.form.depends_on = earlier.get(named)
-            earlier |= {one.id.data: one} if one.id.data else {}
+                row.form.depends_on = earlier.get(target)
+            earlier |= {question.id.data: question} if question.id.data else {}
         return self
 
     @property
@@ -163,28 +164,28 @@ class EditorForm(FlaskForm):  # type: ignore[misc]
 MOST = {"questions": MOST_QUESTIONS, "languages": 50, "words": 50, "conditions": CONDITIONS + 1}
 """Limits of a form's lists: each entry takes time and memory."""
 
-_PLACE = re.compile(r"(?:^|-)(questions|languages|words|conditions)-(\d{1,9})(?=-)")
+_ENTRY = re.compile(r"(?:^|-)(questions|languages|words|conditions)-(\d{1,9})(?=-)")
 
 
 def too_many(names: Iterable[str]) -> str:
     """Returns a message about the first list above its limit, or an empty text."""
-    places: dict[tuple[str, str], set[str]] = {}
+    lists: dict[tuple[str, str], set[str]] = {}
     for name in names:
-        for place in _PLACE.finditer(name):
-            places.setdefault((place[1], name[: place.start(1)]), set()).add(place[2])
-    kinds = [kind for (kind, _), numbers in places.items() if len(numbers) > MOST[kind]]
+        for entry in _ENTRY.finditer(name):
+            lists.setdefault((entry[1], name[: entry.start(1)]), set()).add(entry[2])
+    kinds = [kind for (kind, _), numbers in lists.items() if len(numbers) > MOST[kind]]
     return f"a form must have at most {MOST[kinds[0]]} {kinds[0]}: add more in the source" if kinds else ""
 
 
 KEYS = {name: {*kind.required_keys, *kind.optional_keys} for name, kind in TYPES.items()}
-"""The keys specific to each question type: which fields are shown."""
+"""The keys of each question type, whose fields are visible."""
 
 _OWN = ("csrf_token", "new_language", "n", "revision")
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(entry) for entry in value]
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(entry) for key, entry in value.items()}
     return value.replace("\r\n", "\n") if isinstance(value, str) else value or ""

@@ -1,4 +1,4 @@
-"""Expected precision of a draft, shown beside its fields, and proposals to improve it."""
+"""Expected precision of a draft, which the editor shows beside its fields, and proposals to improve it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from deniable.survey import Survey
 from deniable.survey.labels import warnings
 from deniable.survey.reachable import unreachable
 from deniable.survey.undeclared import undeclared
-from deniable_server.drafts.editor.drafted import checked
+from deniable_server.drafts.editor.draft_text import check_document
 from deniable_server.web.offload import UPLOAD_SECONDS, computed
 
 
-def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
-    """Returns the expected precision of a survey, as the editor shows it."""
+def expected_precision(survey: Survey, document: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """Returns the expected precision of a survey with `n` respondents, as the editor shows it."""
     rows = outlook(survey, n)
     return {
         "n": n,
         "verdict": verdict(survey, n),
         "rows": rows,
         "is_imprecise": max(row.half_width for row in rows) > ROUGH,
-        "proposals": proposals(value, n),
+        "proposals": proposals(document, n),
         "weakest": least_protected(survey.items),
         "odds_in_words": odds_in_words,
         "belief": posterior_bound(survey.odds),
@@ -32,8 +32,8 @@ def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
 
 
 @computed(UPLOAD_SECONDS)
-def proposed(value: dict[str, Any], n: int, words: str) -> dict[str, Any]:
+def apply_proposal(document: dict[str, Any], n: int, words: str) -> dict[str, Any]:
     """Returns the document with a proposal applied; unchanged if the proposal no longer exists."""
-    if checked(value)[0] is None:
-        return value
-    return next((dict(one.document) for one in proposals(value, n) if one.words == words), value)
+    if check_document(document)[0] is None:
+        return document
+    return next((dict(proposal.document) for proposal in proposals(document, n) if proposal.words == words), document)

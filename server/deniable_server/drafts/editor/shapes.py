@@ -1,4 +1,4 @@
-"""The shapes that values of a document may have, each with its text in a field: what has another shape has no field."""
+"""Field formats: converts values of a document to the texts of fields, and back. Values of another shape have no field."""
 
 from __future__ import annotations
 
@@ -9,55 +9,55 @@ Fields = dict[str, Any]
 """Texts by name; `questions` and `languages` are lists of the same."""
 
 Shape = Callable[[Any], str | None]
-"""The text of a value in a field, or None where it has another shape."""
+"""Returns the text of a value in a field, or None if the value has another shape."""
 
 
-def text(value: Any) -> str | None:
-    """Any text, on one line or several."""
+def format_text(value: Any) -> str | None:
+    """Returns a text of one or more lines."""
     return value if isinstance(value, str) and value and "\r" not in value else None
 
 
-def line(value: Any) -> str | None:
-    """A text on one line."""
-    return value if text(value) is not None and "\n" not in value else None
+def format_line(value: Any) -> str | None:
+    """Returns a text of one line."""
+    return value if format_text(value) is not None and "\n" not in value else None
 
 
-def lines(value: Any) -> str | None:
-    """A list of texts, one a line."""
-    if not isinstance(value, list) or not value or any(line(one) is None or one != one.strip() for one in value):
+def format_lines(value: Any) -> str | None:
+    """Returns a list of texts, one a line."""
+    if not isinstance(value, list) or not value or any(format_line(entry) is None or entry != entry.strip() for entry in value):
         return None
     return "\n".join(value)
 
 
-def numbers(value: Any) -> str | None:
-    """A list of numbers, with commas between them."""
-    return None if lines(value) is None or any("," in one for one in value) else ", ".join(value)
+def format_numbers(value: Any) -> str | None:
+    """Returns a list of numbers, separated by commas."""
+    return None if format_lines(value) is None or any("," in number for number in value) else ", ".join(value)
 
 
-def bins(value: Any) -> str | None:
-    """Named bins, one a line: where it begins, a colon, its name."""
-    if not isinstance(value, list) or not all(isinstance(one, Mapping) and set(one) == {"name", "from"} for one in value):
+def format_bins(value: Any) -> str | None:
+    """Returns named bins, one a line: start, colon, name."""
+    if not isinstance(value, list) or not all(isinstance(entry, Mapping) and set(entry) == {"name", "from"} for entry in value):
         return None
-    edges, names = ([one[key] for one in value] for key in ("from", "name"))
-    if lines(names) is None or lines(edges) is None or any(":" in edge for edge in edges):
+    edges, names = ([entry[key] for entry in value] for key in ("from", "name"))
+    if format_lines(names) is None or format_lines(edges) is None or any(":" in edge for edge in edges):
         return None
     return "\n".join(f"{edge}: {name}" for edge, name in zip(edges, names, strict=True))
 
 
-def split_lines(written: str) -> list[str]:
-    """The other way round than `lines`; lines with nothing in them are left out."""
-    return [one.strip() for one in written.split("\n") if one.strip()]
+def parse_lines(text: str) -> list[str]:
+    """Returns the lines of a text, without empty ones: the inverse of `format_lines`."""
+    return [line.strip() for line in text.split("\n") if line.strip()]
 
 
-def split_numbers(written: str) -> list[str]:
-    """The other way round than `numbers`."""
-    return [one.strip() for one in written.split(",") if one.strip()]
+def parse_numbers(text: str) -> list[str]:
+    """Returns the numbers of a text: the inverse of `format_numbers`."""
+    return [number.strip() for number in text.split(",") if number.strip()]
 
 
-def split_bins(written: str) -> list[dict[str, str]]:
-    """The other way round than `bins`. What has no colon is a name without a number, which the parser tells."""
-    found = []
-    for one in split_lines(written):
-        edge, colon, name = one.partition(":")
-        found.append({"name": name.strip(), "from": edge.strip()} if colon else {"name": one})
-    return found
+def parse_bins(text: str) -> list[dict[str, str]]:
+    """Returns the bins of a text: the inverse of `format_bins`. A line without a colon is a bin without a start, which is a problem."""
+    entries = []
+    for line in parse_lines(text):
+        edge, colon, name = line.partition(":")
+        entries.append({"name": name.strip(), "from": edge.strip()} if colon else {"name": line})
+    return entries

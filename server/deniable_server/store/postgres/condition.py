@@ -24,7 +24,7 @@ _TEXTS = {
     "role": "28000",
     "database": "3D000",
 }
-"""Words of refused connections: libpq hands on the server's text, and not its code."""
+"""Words in messages of refused connections: libpq passes on the server's text, but not its code."""
 
 
 def code_of(error: psycopg.Error) -> str:

@@ -64,11 +64,11 @@ def _to_format_style(statement: str) -> bytes:
     return statement.replace("%", "%%").replace("?", "%s").encode()
 
 
-_LOOKS_FOR = ("SELECT", "DELETE", "UPDATE")  # what an UPDATE sets is no text that anybody typed
+_LOOKS_FOR = ("SELECT", "DELETE", "UPDATE")  # no UPDATE sets a text that a person typed
 
 
 def _searched(statement: str, values: Sequence[Any]) -> Sequence[Any]:
-    """Returns values without NUL characters, which PostgreSQL refuses: U+FFFF in their place matches nothing that is stored."""
+    """Returns values with U+FFFF for NUL characters, which PostgreSQL refuses: it matches no stored text."""
     if statement.startswith(_LOOKS_FOR):
         return [value.replace("\0", "\uffff") if isinstance(value, str) else value for value in values]
     return values

@@ -1,11 +1,11 @@
-"""PostgreSQL schema and its migrations. A step that has been released never changes; what is new becomes another step."""
+"""PostgreSQL schema and its migrations. A released step never changes; changes are added as new steps."""
 
 from __future__ import annotations
 
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.sql.connection import Connection
 
-LOCK = 0x64656E6961626C65  # whoever holds it alone writes: "deniable"
+LOCK = 0x64656E6961626C65  # "deniable": the advisory lock that a process must hold to write
 ORDERED = {
     "submissions": "key",
     "tallies": "key",
@@ -29,7 +29,7 @@ ORDERED = {
     "webhooks": "id",
     "messages": "id",
 }
-"""The tables whose rows come and change one after the other, and the order in which they are written anew."""
+"""The tables whose rows are added and changed over time, and the sort order of their rewrite."""
 
 _TEXT = 'TEXT COLLATE "C"'
 _FIRST = (
@@ -74,10 +74,10 @@ _FIRST = (
     f"CREATE TABLE webhooks (id {_TEXT} PRIMARY KEY, survey {_TEXT} NOT NULL REFERENCES surveys (id), url TEXT NOT NULL, "
     "events TEXT NOT NULL, made_on TEXT NOT NULL, failing_since TEXT, sealed BYTEA NOT NULL, is_open INTEGER NOT NULL, "
     "reached INTEGER NOT NULL, n BIGINT NOT NULL)",
-    # no reference to webhooks: their rows are written anew, and messages would go with them
+    # no reference to webhooks: a rewrite deletes and inserts their rows, and messages would be deleted with them
     f"CREATE TABLE messages (id {_TEXT} PRIMARY KEY, webhook {_TEXT} NOT NULL, body TEXT NOT NULL, tries INTEGER NOT NULL, "
     "due BIGINT NOT NULL)",
-    # Perturbed bits are not compressible; and no sample of them, nor of what was erased since, is to stay in the statistics.
+    # Perturbed bits are not compressible; and the statistics must keep no sample of them, which would survive a withdrawal.
     "ALTER TABLE submissions ALTER COLUMN reports SET STORAGE EXTERNAL",
     "ALTER TABLE intake ALTER COLUMN sealed SET STORAGE EXTERNAL",
     *(
@@ -89,7 +89,7 @@ _FIRST = (
     ),
 )
 STEPS = (_FIRST,)
-"""What makes each version of the tables out of the one before."""
+"""The statements of each version, which change the tables of the previous version."""
 
 
 def migrate(connection: Connection) -> None:

@@ -1,7 +1,7 @@
 """Connection pool of a PostgreSQL database, and this process's writer to it.
 
-Processes write one after the other: the one that holds an advisory lock writes everything that is queued in it, and has the
-intake to itself. So commits of two processes never overlap, and each sees everything that was committed before.
+Processes write one after the other: the process that holds an advisory lock writes its queued jobs and alone uses the intake. So
+commits of two processes never overlap, and each sees everything that was committed before.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from deniable_server.store.sql.sealing import Seal
 from deniable_server.store.sql.vacuum import VacuumScheduler
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 
-SMALL_BYTES = 8 << 20  # submissions up to here are written anew after each batch: xmin and ctid show which came last
-CONNECTIONS = 30  # of a server: one writes, one looks whether the database answers, a quarter scan, the others read for a moment
+SMALL_BYTES = 8 << 20  # up to this size, tables are rewritten after each batch: xmin and ctid show which records came last
+CONNECTIONS = 30  # of a server: one writes, one checks whether the database answers, a quarter scan, the others run short reads
 FEWEST = 4
-RESERVED = 4 / 7  # of those that read, for respondents' threads
+RESERVED = 4 / 7  # the share of the reading connections for respondents' threads
 _PROOF = "proof of the key"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -252,7 +252,7 @@ class ReadOnlyPostgresServer(PostgresServer):
 
 
 def _pools(url: str, most: int, *, apart: bool = True) -> dict[bool, ConnectionPool[psycopg.Connection[Any]]]:
-    """Returns the pools of respondents' threads (True) and of all others (False): one pool for both if there are too few connections."""
+    """Returns the pools of respondents' threads (True) and of all others (False); the same pool if there are too few connections."""
     reserved = int(most * RESERVED) if apart else 0
     if not reserved:
         return dict.fromkeys((True, False), _pool(url, most))
@@ -260,7 +260,7 @@ def _pools(url: str, most: int, *, apart: bool = True) -> dict[bool, ConnectionP
 
 
 def _pool(url: str, most: int) -> ConnectionPool[psycopg.Connection[Any]]:
-    """Returns a pool of up to `most` connections, one of which stays open."""
+    """Returns a pool of up to `most` connections; one stays open."""
     return ConnectionPool(
         url,
         min_size=1,

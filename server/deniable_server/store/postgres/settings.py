@@ -13,7 +13,7 @@ LOGGED = {"log_statement": ("none", "ddl"), "log_min_duration_statement": ("-1",
 
 
 def problems(connection: Connection) -> list[str]:
-    """Returns a line for each setting that could lose acknowledged data in a power cut, or log what came when."""
+    """Returns a line for each setting that could lose acknowledged data in a power cut, or log the time of submissions."""
 
     def setting(name: str) -> str:
         return str(connection.execute("SELECT current_setting(?)", [name]).fetchone()[0])

@@ -42,7 +42,7 @@ class SqlAccess:
         """Returns spent codes and the codes of waiting submissions, each with its survey."""
         with self._database.reading() as connection:
             rows = connection.execute("SELECT survey, hash FROM invitations WHERE spent = 1").fetchall()
-            waiting = [(place.survey, code) for place, part in intake.read(connection, self._database.seal) for code in part.codes]
+            waiting = [(part_key.survey, code) for part_key, part in intake.read(connection, self._database.seal) for code in part.codes]
         return sorted({*waiting, *((survey, bytes(code)) for survey, code in rows)})
 
     def spend(self, codes: Collection[tuple[str, bytes]]) -> int:
@@ -57,7 +57,7 @@ class SqlAccess:
             return _unspent(connection, survey_id, code_hash)
 
     def admits(self, connection: Connection, survey_id: str, code_hash: bytes) -> bool:
-        """Decides, in the writer's turn, whether a code belongs to the survey and is neither spent nor used by a waiting submission."""
+        """Returns whether a code belongs to the survey and is neither spent nor used by a waiting submission; for the writer's turn."""
         return not self._database.intake.holds_code(survey_id, code_hash) and _unspent(connection, survey_id, code_hash)
 
 

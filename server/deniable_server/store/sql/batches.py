@@ -1,7 +1,7 @@
-"""Batches: which waiting submissions of a part are counted now, so that observers see at least a batch of records arrive at once.
+"""Batches: selects the waiting submissions of a part to count, so that observers see at least a batch of records arrive at once.
 
 A batch is counted only if another batch stays behind, so that the submissions that are counted when the survey closes
-are a batch too. Which ones stay is drawn at random each time; waiting submissions have no order.
+are a batch too. The submissions that stay are drawn at random each time; waiting submissions have no order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def take(survey: Survey, waiting: Waiting) -> Waiting | None:
-    """Takes out what is to be counted now of a part whose survey is open.
+    """Removes and returns the submissions to count now, of a part whose survey is open.
 
     A submission as large as a batch is counted at once and alone: its records stay together, so they would hide no others.
     Withdrawn records leave the counts together with arriving ones, or as a batch by themselves.
@@ -38,29 +38,29 @@ def take(survey: Survey, waiting: Waiting) -> Waiting | None:
 
 
 def left_behind(survey: Survey, due: Waiting) -> int:
-    """Returns how many more records a part is known to have after these are counted: a batch, if some waited with others."""
+    """Returns the number of records that observers know to wait after these are counted: a batch, if some waited with others."""
     return survey.batch if any(records.count < survey.batch for records in due.arrived.values()) else 0
 
 
 def _beyond_a_batch(waiting: Sequence[tuple[T, int]], batch: int) -> list[T]:
-    """Returns all but a batch of the waiting things, drawn at random, if the returned ones make a batch too; otherwise nothing.
+    """Returns all but a batch of the waiting entries, drawn at random, if the returned ones make a batch too; otherwise nothing.
 
     Args:
-        waiting: Things with their numbers of records.
+        waiting: Ids or codes with their numbers of records.
         batch: The batch size in records.
     """
     if sum(count for _, count in waiting) < 2 * batch:
         return []
-    stays, goes = 0, []
-    for thing, count in in_any_order(waiting):
-        if stays >= batch:
-            goes.append((thing, count))
+    remaining, removed = 0, []
+    for entry, count in in_random_order(waiting):
+        if remaining >= batch:
+            removed.append((entry, count))
         else:
-            stays += count
-    return [thing for thing, _ in goes] if sum(count for _, count in goes) >= batch else []
+            remaining += count
+    return [entry for entry, _ in removed] if sum(count for _, count in removed) >= batch else []
 
 
-def in_any_order(things: Sequence[T]) -> list[T]:
-    """Returns things in an unpredictable order: sorted by 16 random bytes each, read from the system in one call."""
-    keys = struct.iter_unpack("16s", secrets.token_bytes(16 * len(things)))
-    return [things[at] for _, at in sorted(zip(keys, range(len(things)), strict=True))]
+def in_random_order(entries: Sequence[T]) -> list[T]:
+    """Returns entries in an unpredictable order: sorted by 16 random bytes each, read from the system in one call."""
+    keys = struct.iter_unpack("16s", secrets.token_bytes(16 * len(entries)))
+    return [entries[index] for _, index in sorted(zip(keys, range(len(entries)), strict=True))]

@@ -1,4 +1,4 @@
-"""The current day: no finer time is stored of anything."""
+"""Current day: no finer time of records is stored."""
 
 from __future__ import annotations
 

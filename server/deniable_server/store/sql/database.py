@@ -1,4 +1,4 @@
-"""SqlDatabase interface for the SQL storage: connections, the writer, and waiting submissions."""
+"""Database interface of the SQL storage: connections, the writer, and waiting submissions."""
 
 from __future__ import annotations
 
@@ -32,3 +32,6 @@ class SqlDatabase(Protocol):
 
     def rewrite(self) -> None:
         """Rewrites the whole database, so that stored rows show no order and no erased data is left."""
+
+    def close(self) -> None:
+        """Commits the queued jobs and closes the database."""

@@ -48,7 +48,7 @@ class SqlDrafts:
         return [DraftHead(draft_id, owner, beginning(bytes(text or b"")), changed_on) for draft_id, owner, text, changed_on in rows]
 
     def save(self, draft_id: str, text: str, before: str) -> Draft:
-        """Replaces a draft's text, if nobody can have changed it meanwhile."""
+        """Replaces a draft's text, unless it was changed meanwhile."""
 
         def work(connection: Connection) -> Draft:
             stored = _find(connection, draft_id)

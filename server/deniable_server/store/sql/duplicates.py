@@ -20,7 +20,7 @@ class StoredCopies(NamedTuple):
 
     Attributes:
         states: The states of published surveys, by id.
-        stored: The places and reports of stored submissions, by id.
+        stored: The parts and reports of stored submissions, by id.
         withdrawn: The ids of withdrawn submissions.
     """
 
@@ -49,9 +49,9 @@ UNION ALL SELECT id, NULL, NULL, NULL, NULL FROM withdrawn WHERE id IN ({0})"""
 
 def _some(values: Collection[Any]) -> Iterator[Sequence[Any]]:
     """Yields at most MOST values at a time, the last repeated up to a power of two, so that few distinct statements stay prepared."""
-    values_list = list(values)
-    for at in range(0, len(values_list), MOST):
-        some = values_list[at : at + MOST]
+    ordered = list(values)
+    for start in range(0, len(ordered), MOST):
+        some = ordered[start : start + MOST]
         yield some + some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))
 
 

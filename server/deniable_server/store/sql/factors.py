@@ -23,7 +23,7 @@ class SqlFactors:
         """Returns an account's TOTP secret, decrypted."""
         with self._database.reading() as connection:
             row = connection.execute('SELECT sealed FROM second_factors WHERE "user" = ?', [user]).fetchone()
-        return None if row is None else self._database.seal.open(bytes(row[0]), _place(user))
+        return None if row is None else self._database.seal.open(bytes(row[0]), _context(user))
 
     def passkeys(self, user: str) -> list[Passkey]:
         """Returns the passkeys of an account, sorted by name."""
@@ -40,7 +40,7 @@ class SqlFactors:
 
     def set_secret(self, user: str, secret: bytes, step: int, recovery: Sequence[bytes]) -> None:
         """Replaces an account's TOTP secret and recovery codes."""
-        sealed, did = self._database.seal.close(secret, _place(user)), doing("factor.set", user)
+        sealed, did = self._database.seal.close(secret, _context(user)), doing("factor.set", user)
 
         def work(connection: Connection) -> None:
             require_account(connection, user)
@@ -116,9 +116,9 @@ def _forget(connection: Connection, user: str) -> bool:
 
 def _renew_recovery(connection: Connection, user: str, hashes: Sequence[bytes]) -> None:
     connection.execute('DELETE FROM recovery_codes WHERE "user" = ?', [user])
-    connection.executemany("INSERT INTO recovery_codes VALUES (?, ?)", [(user, one) for one in sorted(hashes)])
+    connection.executemany("INSERT INTO recovery_codes VALUES (?, ?)", [(user, hash_) for hash_ in sorted(hashes)])
 
 
-def _place(user: str) -> str:
-    """Returns what a TOTP secret's encryption is bound to: copied to another account, it cannot be decrypted."""
+def _context(user: str) -> str:
+    """Returns the text that a TOTP secret's encryption is bound to: copied to another account, it cannot be decrypted."""
     return f"second factor of {user}"

@@ -1,6 +1,6 @@
-"""Queue of single incoming records: the writer takes all that have arrived when its turn comes.
+"""Queue of single incoming records: the writer commits all queued records together.
 
-A commit costs the same for one record as for thirty. If several were in the last commit, the next one waits for as many, since
+A commit costs the same for one record as for thirty. If several were in the last commit, the next commit waits for as many, since
 their senders will soon send again. It waits no longer than the last commit took, and at most LONGEST; a lone record does not wait.
 """
 
@@ -14,18 +14,18 @@ from dataclasses import dataclass
 
 from deniable.wire.submission import Submission
 from deniable_server.store.errors import StoreError, UnavailableError
-from deniable_server.store.protocol import Tell
+from deniable_server.store.protocol import Notify
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.writer import Writer
 
 
 @dataclass(slots=True, eq=False)
 class IncomingSubmission:
-    """A submission to a survey, and the callback for its outcome. A callback, since a future for each would take 3 us more."""
+    """A submission to a survey, and the callback for its outcome. A future for each submission would take 3 us more."""
 
     survey: str
     submission: Submission
-    tell: Tell
+    notify: Notify
 
 
 LONGEST = 0.005  # seconds
@@ -55,9 +55,9 @@ class IncomingQueue:
             if number == self._last:
                 self._lock.notify()
         if number == 1:
-            self._ask_for_a_turn()
+            self._begin_commit()
 
-    def take_back(self, arrival: IncomingSubmission) -> bool:
+    def cancel(self, arrival: IncomingSubmission) -> bool:
         """Removes a submission from the queue. Returns whether it was still there; then its callback is not called."""
         with self._lock:
             if arrival not in self._waiting:
@@ -70,32 +70,32 @@ class IncomingQueue:
         with self._lock:
             self._lock.wait_for(lambda: len(self._waiting) >= self._last, min(self._took, LONGEST))
 
-    def _ask_for_a_turn(self) -> None:
+    def _begin_commit(self) -> None:
         batch: list[IncomingSubmission] = []
-        begun = 0.0
+        started = 0.0
 
         def work(connection: Connection) -> list[bool | StoreError]:
-            nonlocal begun
-            if not batch:  # else the transaction is tried again
-                begun = time.monotonic()
+            nonlocal started
+            if not batch:  # else the transaction is retried
+                started = time.monotonic()
                 batch.extend(self._take())
             return self._admit(connection, batch)
 
-        def tell(turn: Future[list[bool | StoreError]]) -> None:
-            self._last, self._took = max(1, len(batch)), time.monotonic() - begun
+        def notify_all(turn: Future[list[bool | StoreError]]) -> None:
+            self._last, self._took = max(1, len(batch)), time.monotonic() - started
             failure = turn.exception()
             if failure is not None:
                 for each in batch or self._take():
-                    each.tell(failure)
+                    each.notify(failure)
                 return
             for each, outcome in zip(batch, turn.result(), strict=True):
-                each.tell(outcome)
+                each.notify(outcome)
 
         try:
-            self._writer.begin(work, self._gather).add_done_callback(tell)
+            self._writer.begin(work, self._gather).add_done_callback(notify_all)
         except UnavailableError as error:  # the store is closed
             for each in self._take():
-                each.tell(error)
+                each.notify(error)
 
     def _take(self) -> list[IncomingSubmission]:
         """Takes all submissions out of the queue; they can no longer be cancelled."""

@@ -1,7 +1,7 @@
 """Intake of submissions that are not counted yet: durable, encrypted, and of one size for each part of a survey.
 
-Whenever a part changes, all of it is written anew under a new nonce. So the database shows neither how many submissions wait, nor
-which arrived last, nor which code came with one.
+Whenever a part changes, it is encrypted as a whole under a new nonce. So the database shows neither how many submissions wait, nor
+which arrived last, nor the submission of a code.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Intake:
     """The writer's copy of the intake in memory, read again whenever another process has written to the database.
 
     Args:
-        seal: Encrypts what waits.
+        seal: Encrypts waiting submissions.
         released: Called in each transaction that changes the counts.
         closed: Called in a transaction that closes a survey because it has all its records.
         version: Returns a value that changes whenever another process writes.
@@ -50,7 +50,7 @@ class Intake:
         self._seal, self._released, self._closed, self._version_of = seal, released, closed, version
         self._version: object = None
         self._waiting: dict[PartKey, Waiting] = {}
-        self._places: dict[bytes, PartKey] = {}
+        self._part_keys: dict[bytes, PartKey] = {}
         self._codes: set[tuple[str, bytes]] = set()
         self._touched: set[PartKey] = set()
 
@@ -59,73 +59,73 @@ class Intake:
         version = self._version_of(connection)
         if version != self._version:
             self._waiting = dict(read(connection, self._seal))
-            self._places = {id_: place for place, waiting in self._waiting.items() for id_ in waiting.arrived}
-            self._codes = {(place.survey, code) for place, waiting in self._waiting.items() for code in waiting.codes}
+            self._part_keys = {id_: part_key for part_key, waiting in self._waiting.items() for id_ in waiting.arrived}
+            self._codes = {(part_key.survey, code) for part_key, waiting in self._waiting.items() for code in waiting.codes}
             self._touched.clear()
             self._version = version
 
     def settle(self, connection: Connection) -> None:
-        """Counts what is due and encrypts the rest, at the end of a transaction."""
-        while touched := sorted(self._touched, key=_name):
+        """Counts the submissions that are due and encrypts the rest, at the end of a transaction."""
+        while touched := sorted(self._touched, key=_context):
             self._touched.clear()
-            for place in touched:
-                self._settle(connection, place)
+            for part_key in touched:
+                self._settle(connection, part_key)
         self._version = self._version_of(connection)
 
-    def _settle(self, connection: Connection, place: PartKey) -> None:
-        published = find(connection, place.survey)
-        due = self._due(place, published.survey, published.is_open)
+    def _settle(self, connection: Connection, part_key: PartKey) -> None:
+        published = find(connection, part_key.survey)
+        due = self._due(part_key, published.survey, published.is_open)
         if due:
-            release(connection, published.survey, place.part, due)
+            release(connection, published.survey, part_key.part, due)
             self._released(connection)
-            more = batches.left_behind(published.survey, due) if place.part.mode in ESTIMATED else 0
-            if close_if_full(connection, place.survey, more):
+            more = batches.left_behind(published.survey, due) if part_key.part.mode in ESTIMATED else 0
+            if close_if_full(connection, part_key.survey, more):
                 self._closed(connection)
-                self.touch(place.survey)
-        self._write(connection, published.survey, place.part, self._waiting[place])
+                self.touch(part_key.survey)
+        self._write(connection, published.survey, part_key.part, self._waiting[part_key])
 
     def forget(self) -> None:
         """Discards the copy in memory after a failed transaction."""
         self._version = None
 
     def find(self, submission_id: bytes) -> tuple[PartKey, PackedRecords] | None:
-        """Returns a waiting submission and its place, or None."""
-        place = self._places.get(submission_id)
-        return (place, self._waiting[place].arrived[submission_id]) if place else None
+        """Returns a waiting submission and its part, or None."""
+        part_key = self._part_keys.get(submission_id)
+        return (part_key, self._waiting[part_key].arrived[submission_id]) if part_key else None
 
     def holds_code(self, survey_id: str, code: bytes) -> bool:
-        """Returns whether the code with this hash came with a waiting submission, or with one withdrawn while it waited."""
+        """Returns whether the code with this hash came with a waiting submission, or with one that was withdrawn while it waited."""
         return (survey_id, code) in self._codes
 
-    def add(self, place: PartKey, submission_id: bytes, records: PackedRecords, code: bytes | None) -> None:
+    def add(self, part_key: PartKey, submission_id: bytes, records: PackedRecords, code: bytes | None) -> None:
         """Adds a submission, and the hash of its invitation code."""
-        waiting = self._touch(place)
+        waiting = self._touch(part_key)
         waiting.arrived[submission_id] = records
-        self._places[submission_id] = place
+        self._part_keys[submission_id] = part_key
         if code is not None:
             waiting.codes.add(code)
-            self._codes.add((place.survey, code))
+            self._codes.add((part_key.survey, code))
 
     def remove(self, submission_id: bytes) -> None:
         """Erases a waiting submission; its code stays used."""
-        del self._touch(self._places.pop(submission_id)).arrived[submission_id]
+        del self._touch(self._part_keys.pop(submission_id)).arrived[submission_id]
 
-    def take_out(self, place: PartKey, records: PackedRecords) -> None:
-        """Adds records that are erased already and must leave the counts."""
-        self._touch(place).withdrawn.append(records)
+    def take_out(self, part_key: PartKey, records: PackedRecords) -> None:
+        """Adds erased records that must leave the counts."""
+        self._touch(part_key).withdrawn.append(records)
 
     def discard(self, survey_id: str) -> None:
         """Discards everything that waits for a survey whose records are deleted."""
-        for place in [place for place in self._waiting if place.survey == survey_id]:
-            waiting = self._waiting.pop(place)
+        for part_key in [part_key for part_key in self._waiting if part_key.survey == survey_id]:
+            waiting = self._waiting.pop(part_key)
             self._codes -= {(survey_id, code) for code in waiting.codes}
             for id_ in waiting.arrived:
-                del self._places[id_]
-            self._touched.discard(place)
+                del self._part_keys[id_]
+            self._touched.discard(part_key)
 
     def touch(self, survey_id: str) -> None:
         """Marks all parts of a closed survey to be settled at the end of this transaction."""
-        self._touched |= {place for place in self._waiting if place.survey == survey_id}
+        self._touched |= {part_key for part_key in self._waiting if part_key.survey == survey_id}
 
     def prepare(self, connection: Connection, survey: Survey) -> None:
         """Reserves space for every part of a new survey, so that the first record of a part does not show."""
@@ -135,51 +135,51 @@ class Intake:
     def prepare_all(self, connection: Connection) -> None:
         """Reserves space for each part whose space is missing or of another size; only needed after another version wrote the file.
 
-        All at once, since space that grew when a submission arrived would show where it belongs.
+        All parts at once, since space that grew with a submission would show its part.
         """
         query = "SELECT survey, label, mode, length(sealed) FROM intake"
-        there = {PartKey(name, parts.part(label, mode)): size for name, label, mode, size in connection.execute(query).fetchall()}
+        sizes = {PartKey(id_, parts.part(label, mode)): size for id_, label, mode, size in connection.execute(query).fetchall()}
         for row in connection.execute(f"SELECT {COLUMNS} FROM surveys").fetchall():  # noqa: S608 - our own constant
             survey = published_of(row).survey
             room = len(self._seal.close(layout.pack(survey, Waiting()), ""))
             for part in _parts(survey):
-                place = PartKey(survey.id, part)
-                if there.get(place) != room:
-                    self._write(connection, survey, part, self._waiting.get(place, Waiting()))
+                part_key = PartKey(survey.id, part)
+                if sizes.get(part_key) != room:
+                    self._write(connection, survey, part, self._waiting.get(part_key, Waiting()))
 
-    def _touch(self, place: PartKey) -> Waiting:
-        self._touched.add(place)
-        return self._waiting.setdefault(place, Waiting())
+    def _touch(self, part_key: PartKey) -> Waiting:
+        self._touched.add(part_key)
+        return self._waiting.setdefault(part_key, Waiting())
 
-    def _due(self, place: PartKey, survey: Survey, is_open: bool) -> Waiting | None:
-        """Takes out what must be counted now: what `batches` selects, or everything if the survey is closed; None if nothing is due."""
-        waiting = self._waiting[place]
+    def _due(self, part_key: PartKey, survey: Survey, is_open: bool) -> Waiting | None:
+        """Removes and returns what must be counted now: a selection of `batches`, or everything of a closed survey; None for nothing."""
+        waiting = self._waiting[part_key]
         if is_open:
             due = batches.take(survey, waiting)
         else:
-            due, self._waiting[place] = (waiting if waiting.changes or waiting.codes else None), Waiting()
+            due, self._waiting[part_key] = (waiting if waiting.changes or waiting.codes else None), Waiting()
         if due:
             self._codes -= {(survey.id, code) for code in due.codes}
             for id_ in due.arrived:
-                del self._places[id_]
+                del self._part_keys[id_]
         return due
 
     def _write(self, connection: Connection, survey: Survey, part: Part, waiting: Waiting) -> None:
         if survey.batch > 1:
-            sealed = self._seal.close(layout.pack(survey, waiting), _name(PartKey(survey.id, part)))
+            sealed = self._seal.close(layout.pack(survey, waiting), _context(PartKey(survey.id, part)))
             connection.execute(_KEEP, [survey.id, *parts.row(part), sealed])
 
 
 def read(connection: Connection, seal: Seal) -> Iterator[tuple[PartKey, Waiting]]:
-    """Yields what waits, by part. Raises UnavailableError if the key is another one."""
+    """Yields the waiting submissions of each part. Raises UnavailableError if the key is another one."""
     rows = connection.execute("SELECT survey, label, mode, sealed FROM intake ORDER BY survey").fetchall()
-    for name, of_one in groupby(rows, lambda row: str(row[0])):
-        survey = find(connection, name).survey
-        yield from (_opened(survey, seal, row) for row in of_one)
+    for survey_id, survey_rows in groupby(rows, lambda row: str(row[0])):
+        survey = find(connection, survey_id).survey
+        yield from (_opened(survey, seal, row) for row in survey_rows)
 
 
 def withdrawn(connection: Connection, seal: Seal, survey: Survey, chosen: Collection[Part]) -> dict[Part, list[PackedRecords]]:
-    """Returns the erased records that have not left the counts yet, for each chosen part that has some.
+    """Returns the erased records that have not left the counts yet, for each chosen part with such records.
 
     One query, and each chosen part is decrypted once: the cost depends only on the chosen parts.
 
@@ -189,29 +189,30 @@ def withdrawn(connection: Connection, seal: Seal, survey: Survey, chosen: Collec
     condition, values = parts.among(survey.id, chosen)
     query = f"SELECT survey, label, mode, sealed FROM intake WHERE {condition}"  # noqa: S608 - our own text
     opened = (_opened(survey, seal, row) for row in connection.execute(query, values).fetchall())
-    return {place.part: waiting.withdrawn for place, waiting in opened if waiting.withdrawn}
+    return {part_key.part: waiting.withdrawn for part_key, waiting in opened if waiting.withdrawn}
 
 
 def _opened(survey: Survey, seal: Seal, row: Sequence[Any]) -> tuple[PartKey, Waiting]:
-    name, label, mode, sealed = row
-    place = PartKey(name, parts.part(label, mode))
-    return place, layout.unpack(survey, seal.open(sealed, _name(place)))
+    survey_id, label, mode, sealed = row
+    part_key = PartKey(survey_id, parts.part(label, mode))
+    return part_key, layout.unpack(survey, seal.open(sealed, _context(part_key)))
 
 
 def reseal(connection: Connection, seal: Seal) -> None:
     """Encrypts everything under new nonces, so that comparing two copies of the file does not show which part changed."""
-    for key, name, label, mode, sealed in connection.execute("SELECT key, survey, label, mode, sealed FROM intake").fetchall():
-        place = _name(PartKey(name, parts.part(label, mode)))
-        connection.execute("UPDATE intake SET sealed = ? WHERE key = ?", [seal.close(seal.open(sealed, place), place), key])
+    for key, survey_id, label, mode, sealed in connection.execute("SELECT key, survey, label, mode, sealed FROM intake").fetchall():
+        context = _context(PartKey(survey_id, parts.part(label, mode)))
+        connection.execute("UPDATE intake SET sealed = ? WHERE key = ?", [seal.close(seal.open(sealed, context), context), key])
 
 
 _KEEP = """INSERT INTO intake (survey, label, mode, sealed) VALUES (?, ?, ?, ?)
 ON CONFLICT (survey, label, mode) DO UPDATE SET sealed = excluded.sealed"""
 
 
-def _name(place: PartKey) -> str:
-    label, mode = parts.row(place.part)
-    return f"{place.survey} {mode} {label}"
+def _context(part_key: PartKey) -> str:
+    """Returns the text that the encryption of a part is bound to."""
+    label, mode = parts.row(part_key.part)
+    return f"{part_key.survey} {mode} {label}"
 
 
 def _parts(survey: Survey) -> list[Part]:

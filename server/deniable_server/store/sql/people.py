@@ -100,7 +100,7 @@ class SqlPeople:
 
         self._database.writer.run(work)
 
-    def take_back(self, token_hash: bytes) -> bool:
+    def revoke(self, token_hash: bytes) -> bool:
         """Deletes an account link. Returns whether there was one."""
         did = doing("link.take-back", _short(token_hash))
 

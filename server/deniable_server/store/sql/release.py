@@ -22,7 +22,8 @@ _SPEND = "UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?"
 
 def release(connection: Connection, survey: Survey, part: Part, batch: Waiting) -> None:
     """Counts waiting submissions, inside the caller's transaction."""
-    rows = [(secrets.randbits(63), id_, survey.id, *parts.row(part), one.count, one.reports) for id_, one in batch.arrived.items()]
+    arrived = batch.arrived.items()
+    rows = [(secrets.randbits(63), id_, survey.id, *parts.row(part), records.count, records.reports) for id_, records in arrived]
     connection.executemany(_INSERT, sorted(rows))
     connection.executemany(_SPEND, [(survey.id, code) for code in sorted(batch.codes)])
     if batch.changes:
@@ -31,13 +32,13 @@ def release(connection: Connection, survey: Survey, part: Part, batch: Waiting) 
         spans.note(connection, survey.id, part, change.n, clock.today())
 
 
-def tally(survey: Survey, records: Collection[PackedRecords]) -> Tally:
+def tally(survey: Survey, submissions: Collection[PackedRecords]) -> Tally:
     """Returns the tally of records with all pairs, for wide surveys too."""
-    return Tally.from_records(b"".join(one.reports for one in records), survey.record.bits)
+    return Tally.from_records(b"".join(records.reports for records in submissions), survey.record.bits)
 
 
-def counts(survey: Survey, records: Collection[PackedRecords]) -> Counts:
+def counts(survey: Survey, submissions: Collection[PackedRecords]) -> Counts:
     """Returns the counts of records; records that were counted before their turn are not counted again."""
-    ready = [one.counts for one in records if one.counts is not None]
-    new = [one for one in records if one.counts is None]
-    return sum(ready, Counts.of(survey, b"".join(one.reports for one in new), sum(one.count for one in new)))
+    ready = [records.counts for records in submissions if records.counts is not None]
+    new = [records for records in submissions if records.counts is None]
+    return sum(ready, Counts.of(survey, b"".join(records.reports for records in new), sum(records.count for records in new)))

@@ -64,7 +64,7 @@ class SqlRoles:
 
     def revoke(self, survey_id: str, user: str) -> bool:
         """Deletes an account's role; the survey must keep an owner."""
-        did = doing("role.take", survey_id, f"{user} has none")
+        did = doing("role.take", survey_id, f"{user} has no role")
 
         def work(connection: Connection) -> bool:
             find(connection, survey_id)

@@ -1,7 +1,7 @@
 """Encryption of waiting submissions with the server's key: without the key, the file reveals nothing about them.
 
-The key is derived from the one beside the database, for this purpose alone (BLAKE2b with a personalisation). Nonces are random
-and 24 bytes long, so none is used twice (XChaCha20-Poly1305, of libsodium).
+The key is derived from the server's key, for this purpose alone (BLAKE2b with a personalisation). Nonces are random and 24 bytes
+long, so none is used twice (XChaCha20-Poly1305, of libsodium).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Seal:
         make_key(key)
         return cls(key.read_text().strip())
 
-    def close(self, content: bytes, place: str) -> bytes:
-        """Encrypts content and binds it to its place; the result is different each time."""
-        return bytes(self._box.encrypt(content, place.encode()))
+    def close(self, content: bytes, context: str) -> bytes:
+        """Encrypts content and binds it to a context, such as a row of the database; the result is different each time."""
+        return bytes(self._box.encrypt(content, context.encode()))
 
-    def open(self, sealed: bytes, place: str) -> bytes:
-        """Decrypts content that was encrypted for this place. Raises UnavailableError if it was not, or with another key."""
+    def open(self, sealed: bytes, context: str) -> bytes:
+        """Decrypts content. Raises UnavailableError if it was encrypted for another context or with another key."""
         try:
-            return bytes(self._box.decrypt(sealed, place.encode()))
+            return bytes(self._box.decrypt(sealed, context.encode()))
         except (CryptoError, ValueError, TypeError):
             raise UnavailableError(
                 "waiting submissions cannot be decrypted: the key file beside the database must be the one that it was written with"

@@ -22,16 +22,16 @@ def settings_of(connection: Connection, survey_id: str) -> Settings:
 def close_if_full(connection: Connection, survey_id: str, more: int = 0) -> bool:
     """Closes an open survey that has reached its number of records.
 
-    The audit log does not show it, because the second of the closing is the second in which a respondent answered.
+    The audit log does not show it, because the second of the closing is the second of a respondent's answer.
 
     Args:
         connection: A connection in a transaction.
         survey_id: The survey's id.
-        more: Records that are known to wait, besides the counted ones. Never the number that actually waits, which someone
-            could otherwise learn by choosing `close_at`.
+        more: Records that observers know to wait, besides the counted ones. Never the number that actually waits: someone could
+            learn it by choosing `close_at`.
 
     Returns:
-        Whether it was closed now: then everything that waits must be counted.
+        Whether it was closed now: then all waiting submissions must be counted.
     """
     row = connection.execute("SELECT close_at FROM settings WHERE survey = ?", [survey_id]).fetchone()
     if row is None or row[0] is None or spans.total(connection, survey_id) + more < row[0]:

@@ -12,7 +12,7 @@ from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError, StoreError, UnknownSurveyError
-from deniable_server.store.protocol import TakeBack, Tell
+from deniable_server.store.protocol import Cancel, Notify
 from deniable_server.store.sql import intake, parts, release, tallies
 from deniable_server.store.sql.access import SqlAccess
 from deniable_server.store.sql.connection import Connection
@@ -46,11 +46,11 @@ class SqlSubmissions:
 
         return self._database.writer.run(work)
 
-    def adding(self, survey_id: str, submission: Submission, tell: Tell) -> TakeBack:
+    def add_later(self, survey_id: str, submission: Submission, notify: Notify) -> Cancel:
         """Queues a single record. Returns the function that cancels it."""
-        arrival = IncomingSubmission(survey_id, submission, tell)
+        arrival = IncomingSubmission(survey_id, submission, notify)
         self._arrivals.add(arrival)
-        return partial(self._arrivals.take_back, arrival)
+        return partial(self._arrivals.cancel, arrival)
 
     def _admit(self, connection: Connection, arrivals: Sequence[IncomingSubmission]) -> list[bool | StoreError]:
         """Stores single records in the writer's turn. Returns the outcome of each."""
@@ -65,26 +65,26 @@ class SqlSubmissions:
             return error
 
     def _keep(self, connection: Connection, survey_id: str, submission: Submission, records: PackedRecords, lookup: StoredCopies) -> bool:
-        """Stores a submission in the writer's turn. `lookup` is what the database has for it; the intake is in memory."""
+        """Stores a submission in the writer's turn. `lookup` is its state in the database; the intake is in memory."""
         state = lookup.states.get(survey_id)
         if state is None:
             raise UnknownSurveyError(UNKNOWN)
-        place = PartKey(survey_id, submission.part)
-        waits = self._database.intake.find(submission.id)
-        there = (waits[0], waits[1].reports) if waits else lookup.stored.get(submission.id)
-        if there == (place, submission.reports):
+        part_key = PartKey(survey_id, submission.part)
+        waiting = self._database.intake.find(submission.id)
+        stored = (waiting[0], waiting[1].reports) if waiting else lookup.stored.get(submission.id)
+        if stored == (part_key, submission.reports):
             return False
         if state == CLOSED:
             raise ClosedError(f"survey {survey_id} is closed")
         if state == PAUSED:
             raise PausedError(f"survey {survey_id} is paused; send the same again later")
-        if there or submission.id in lookup.withdrawn:
+        if stored or submission.id in lookup.withdrawn:
             raise ConflictError("id must be new: it was used with other bytes, or by a submission that was withdrawn")
         code = invitation_hash(survey_id, submission.invitation) if submission.invitation else None
         # Last of all: only the submission that spends a code may check it. Otherwise people could probe when each person answers.
         if code is not None and not self._access.admits(connection, survey_id, code):
             raise InvitationError("the invitation code is not one of this survey's, or it was used before")
-        self._database.intake.add(place, submission.id, records, code)
+        self._database.intake.add(part_key, submission.id, records, code)
         return True
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
@@ -148,12 +148,12 @@ class SqlSubmissions:
         return self._read(self._survey(survey_id), parts)
 
     def _read(self, survey: Survey, chosen: Collection[Part]) -> Iterator[tuple[Part, Iterator[bytes]]]:
-        """Yields records, with erased ones that have not left the counts yet, since otherwise the moment of a withdrawal would show."""
+        """Yields records, with erased ones that have not left the counts yet: otherwise the moment of a withdrawal would show."""
         with self._database.scanning() as connection:
             erased = intake.withdrawn(connection, self._database.seal, survey, chosen)
-            there = {*tallies.counts(connection, survey.id), *erased}
+            nonempty = {*tallies.counts(connection, survey.id), *erased}
             for part in chosen:
-                if part in there:
+                if part in nonempty:
                     counted = (reports for n, reports in tallies.scanned(connection, survey.id, [part]) if n)
                     yield part, chain(counted, (records.reports for records in erased.get(part, ())))
 
@@ -166,7 +166,7 @@ class SqlSubmissions:
         return PackedRecords(count, reports, Counts.of(self._survey(survey_id), reports, count) if count >= MANY else None)
 
     def _stored(self, submission_id: bytes) -> tuple[PartKey, PackedRecords] | None:
-        """Returns a counted submission and its place, or None."""
+        """Returns a counted submission and its part, or None."""
         with self._database.reading() as connection:
             query = "SELECT survey, label, mode, count, reports FROM submissions WHERE id = ?"
             row = connection.execute(query, [submission_id]).fetchone()
@@ -182,7 +182,7 @@ class SqlSubmissions:
             state = tallies.state(connection, survey.id, chosen)
             total = tallies.recount(connection, survey, chosen)
             erased = intake.withdrawn(connection, self._database.seal, survey, chosen)
-            total += release.tally(survey, [records for of_part in erased.values() for records in of_part])
+            total += release.tally(survey, [records for part_records in erased.values() for records in part_records])
         return state, total
 
 

@@ -1,4 +1,4 @@
-"""VACUUM scheduling: rewrites a file soon after something was erased, within a bounded share of the run time.
+"""VACUUM scheduling: rewrites a file soon after data was erased, within a bounded share of the run time.
 
 SQLite overwrites deleted rows, but not the copies that remain in unused parts of pages when it moves rows between
 pages; and inside a page, the last row to arrive is stored last. Only rewriting the whole file removes both.
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from deniable_server.store.errors import StoreError
 
 PAUSE_SECONDS = 0.5
-PART = 0.02  # the largest share of the time, since nobody can write meanwhile
+PART = 0.02  # the largest share of the run time, since nobody can write meanwhile
 
 
 class VacuumScheduler:
@@ -24,7 +24,7 @@ class VacuumScheduler:
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
         self._stopped = False
-        self._took = 0.0  # seconds, the last time
+        self._took = 0.0  # seconds of the last rewrite
 
     def due(self) -> None:
         """Schedules a rewrite."""
@@ -48,5 +48,5 @@ class VacuumScheduler:
         try:
             self._rewrite()
         except StoreError:
-            self.due()  # there is no disk space for it now
+            self.due()  # it failed, perhaps for lack of disk space
         self._took = time.monotonic() - begun

@@ -1,6 +1,6 @@
-"""Waiting submissions of one part of a survey, and their encoding, which has one length whatever it contains.
+"""Waiting submissions of one part of a survey, and their encoding, whose length does not depend on its content.
 
-PackedRecords are sorted by their random ids, and separate from the codes that came with them.
+Records are sorted by their random ids, and separate from the codes that came with them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from deniable_server.store.sql.tallies import Counts
 
 HASH_BYTES = 32
 _HEAD = struct.Struct(">HHH")
-_NOBODY = bytes(ID_BYTES)
+_NO_ID = bytes(ID_BYTES)
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,11 @@ def room_for_codes(survey: Survey) -> int:
 def pack(survey: Survey, waiting: Waiting) -> bytes:
     """Encodes waiting submissions, always in the same length for one survey. Several records of a submission repeat its id."""
     size = survey.record.bytes
-    arrived = [id_ + one for id_, records in sorted(waiting.arrived.items(), key=lambda item: item[0]) for one in _each(records, size)]
-    withdrawn = sorted(_NOBODY + one for records in waiting.withdrawn for one in _each(records, size))
+    by_id = sorted(waiting.arrived.items(), key=lambda entry: entry[0])
+    arrived = [id_ + record for id_, records in by_id for record in _each(records, size)]
+    withdrawn = sorted(_NO_ID + record for records in waiting.withdrawn for record in _each(records, size))
     head = _HEAD.pack(len(arrived), len(withdrawn), len(waiting.codes))
-    records = survey.most_waiting + survey.batch - 1  # arrived ones, and fewer than a batch that must leave
+    records = survey.most_waiting + survey.batch - 1  # arrived ones, and less than a batch that must leave the counts
     room = _HEAD.size + records * (ID_BYTES + size) + room_for_codes(survey) * HASH_BYTES
     return b"".join([head, *arrived, *withdrawn, *sorted(waiting.codes)]).ljust(room, b"\0")
 
@@ -75,4 +76,4 @@ def _each(records: PackedRecords, size: int) -> list[bytes]:
 
 
 def _slices(content: bytes, start: int, end: int, size: int) -> list[bytes]:
-    return [content[at : at + size] for at in range(start, end, size)]
+    return [content[offset : offset + size] for offset in range(start, end, size)]

@@ -25,7 +25,7 @@ class SqlWebhooks:
     def add(self, webhook: Webhook, secret: bytes, receiver: ReceiverState) -> None:
         """Stores a webhook and its encrypted secret, if the survey has fewer than MOST."""
         did = doing("webhook.make", webhook.survey, webhook.id)
-        sealed = self._database.seal.close(secret, _place(webhook.id))
+        sealed = self._database.seal.close(secret, _context(webhook.id))
         row = [webhook.id, webhook.survey, webhook.url, " ".join(webhook.events), webhook.made_on, webhook.failing_since, sealed]
 
         def work(connection: Connection) -> None:
@@ -44,7 +44,7 @@ class SqlWebhooks:
         return [webhook for webhook, _ in self.all() if webhook.survey == survey_id]
 
     def all(self) -> list[tuple[Webhook, ReceiverState]]:
-        """Returns all webhooks, each with what its receiver knows."""
+        """Returns all webhooks, each with its receiver's state."""
         query = f"SELECT {_COLUMNS}, is_open, reached, n FROM webhooks ORDER BY id"  # noqa: S608 - our own constant
         with self._database.reading() as connection:
             rows = connection.execute(query).fetchall()
@@ -54,7 +54,7 @@ class SqlWebhooks:
         """Returns the secret of a webhook, decrypted."""
         with self._database.reading() as connection:
             row = connection.execute("SELECT sealed FROM webhooks WHERE id = ?", [webhook_id]).fetchone()
-        return None if row is None else self._database.seal.open(bytes(row[0]), _place(webhook_id))
+        return None if row is None else self._database.seal.open(bytes(row[0]), _context(webhook_id))
 
     def remove(self, survey_id: str, webhook_id: str) -> bool:
         """Deletes a webhook and its queued messages."""
@@ -69,8 +69,8 @@ class SqlWebhooks:
 
         return self._database.writer.run(work)
 
-    def tell(self, webhook_id: str, before: ReceiverState, now: ReceiverState, messages: Sequence[Message]) -> bool:
-        """Queues messages, if the receiver still knows what `before` says."""
+    def queue(self, webhook_id: str, before: ReceiverState, now: ReceiverState, messages: Sequence[Message]) -> bool:
+        """Queues messages, if the receiver's state is still `before`."""
         update = "UPDATE webhooks SET is_open = ?, reached = ?, n = ? WHERE id = ? AND is_open = ? AND reached = ? AND n = ?"
         rows = [[each.id, webhook_id, each.body, each.tries, each.due] for each in messages]
 
@@ -95,7 +95,7 @@ class SqlWebhooks:
         return self._database.writer.run(lambda connection: connection.execute(update, values).rowcount > 0)
 
     def settle(self, message: Message, *, arrived: bool, last: bool, day: str) -> None:
-        """Deletes a finished message, and updates since which day deliveries fail."""
+        """Deletes a finished message, and updates the day since which deliveries fail."""
 
         def work(connection: Connection) -> None:
             if arrived or last:
@@ -116,6 +116,6 @@ def _webhook(row: Sequence[Any]) -> Webhook:
     return Webhook(webhook_id, survey, url, tuple(events.split()), made_on, failing_since)
 
 
-def _place(webhook_id: str) -> str:
-    """Returns what a webhook's secret is bound to."""
+def _context(webhook_id: str) -> str:
+    """Returns the text that the encryption of a webhook's secret is bound to."""
     return f"webhook {webhook_id}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from deniable.wire.part import Part
 from deniable.wire.tally import Tally
 
-KEPT_BYTES = 128 << 20  # of pairs: one tally of 2,048 bits has 32 MiB
+CACHE_BYTES = 128 << 20  # of pairs: one tally of 2,048 bits has 32 MiB
 
 State = tuple[int, ...]
 """A value that changes whenever the counts of some parts do (`tallies.state`)."""
@@ -21,7 +21,7 @@ class TallyCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[_Name, tuple[State, Tally]] = OrderedDict()
+        self._tallies: OrderedDict[_Name, tuple[State, Tally]] = OrderedDict()
         self._counting: dict[_Name, threading.Lock] = {}
 
     def tally(self, survey_id: str, parts: Collection[Part], state: Callable[[], State], scan: Callable[[], tuple[State, Tally]]) -> Tally:
@@ -38,7 +38,7 @@ class TallyCache:
             counting = self._counting.setdefault(name, threading.Lock())
         with counting:
             with self._lock:
-                entry = self._kept.get(name)
+                entry = self._tallies.get(name)
             if entry is None or entry[0] != state():
                 entry = scan()
             self._keep(name, entry)
@@ -46,8 +46,8 @@ class TallyCache:
 
     def _keep(self, name: _Name, counted: tuple[State, Tally]) -> None:
         with self._lock:
-            self._kept[name] = counted
-            self._kept.move_to_end(name)
-            while len(self._kept) > 1 and sum(tally.pairs.nbytes for _, tally in self._kept.values()) > KEPT_BYTES:
-                forgotten, _ = self._kept.popitem(last=False)
-                self._counting.pop(forgotten, None)
+            self._tallies[name] = counted
+            self._tallies.move_to_end(name)
+            while len(self._tallies) > 1 and sum(tally.pairs.nbytes for _, tally in self._tallies.values()) > CACHE_BYTES:
+                oldest, _ = self._tallies.popitem(last=False)
+                self._counting.pop(oldest, None)

@@ -1,7 +1,7 @@
 """Group commit: one thread writes, and requests that arrive together are committed together.
 
 A commit costs an fsync, so one commit for each request would make the disk the limit. Jobs that arrive during a commit share
-the next one, and their callers are answered when it is on the disk. No wait is long: if another program holds
+the next one, and their callers get their results when it is on the disk. No wait is long: if another program occupies
 the database, or a long job the writer, a job that did not start in time is cancelled.
 """
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 MOST_JOBS = 512
 IDLE_SECONDS = 0.2
 MOST_COMMITS = 256  # until the traces of their order are removed, even if the writer is never idle
-BUSY_SECONDS = 2.5  # for another program to let go of the database
+BUSY_SECONDS = 2.5  # until another program must release the database
 ATTEMPTS = 3
 
 
@@ -62,7 +62,7 @@ class Engine(Protocol):
         """Returns whether a failed transaction stored nothing and may succeed if it is retried."""
 
     def tidy(self, connection: Connection) -> bool:
-        """Removes what shows the order of commits, while nobody writes. Returns False if it must be tried again."""
+        """Removes traces of the order of commits, while no job runs. Returns False if it must be retried."""
 
     def explain(self, error: Exception) -> StoreError:
         """Returns the error to raise to the caller of a failed request."""
@@ -155,7 +155,7 @@ class Writer:
                     job.done.set_exception(UnavailableError("the store is closed"))
 
     def _next_batch(self) -> list[_Job] | None:
-        """Returns the jobs of the next commit: all that are queued now; None when the writer must stop."""
+        """Returns the jobs of the next commit, all of the queue; None when the writer must stop."""
         if self._commits >= MOST_COMMITS:
             self._tidy()
         try:
@@ -245,10 +245,10 @@ class NoWriter(Writer):
     """The writer of a read-only process: it refuses every job."""
 
     def __init__(self) -> None:
-        """Starts no thread."""
+        """Creates the writer without a thread."""
 
     def _put(self, job: _Job) -> None:
         raise UnavailableError("this process only reads the database")
 
     def close(self) -> None:
-        """Ends nothing, since no thread was started."""
+        """Ends the writer, which has no thread to stop."""

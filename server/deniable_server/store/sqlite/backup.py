@@ -12,7 +12,7 @@ from deniable_server.store.sql.sealing import Seal
 
 
 def write(connection: sqlite3.Connection, seal: Seal, target: Path) -> None:
-    """Copies the database to a new file, readable by its owner only, in which nothing shows an order.
+    """Copies the database to a new file, readable by its owner only. Nothing in the copy shows an order.
 
     Waiting submissions are encrypted anew, so that two copies do not show whether any of them changed. No file is left after an error.
 

@@ -22,9 +22,9 @@ from deniable_server.store.sql.vacuum import VacuumScheduler
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 from deniable_server.store.sqlite.schema import migrate
 
-SMALL_BYTES = 8 << 20  # a file up to here is rewritten after each batch: its few pages would show which came last
-TIDY_SECONDS = 0.05  # that the writer waits for readers to be gone before it cuts its log
-_DUE = 1  # the file's user_version while it is to be written anew
+SMALL_BYTES = 8 << 20  # up to this size, the file is rewritten after each batch: its few pages would show which records came last
+TIDY_SECONDS = 0.05  # the time that the writer waits for readers before it truncates its log
+_DUE = 1  # the file's user_version while a rewrite is due
 
 
 class SqliteFile:
@@ -175,7 +175,7 @@ class SqliteFile:
 def _require_ours(connection: sqlite3.Connection, path: Path) -> None:
     """Raises UnavailableError for another program's database."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if tables and not tables >= {"surveys", "submissions", "users"}:  # which every version has had
+    if tables and not tables >= {"surveys", "submissions", "users"}:  # tables of every version
         raise UnavailableError(f"the database {path.name} cannot be used: it belongs to another program")
 
 

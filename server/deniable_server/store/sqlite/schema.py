@@ -1,6 +1,6 @@
 """SQLite schema and its migrations, with sqlite-utils.
 
-A step that has been released never changes; what is new becomes another step.
+A released step never changes; changes are added as new steps.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ _OF_SURVEY = "survey TEXT NOT NULL REFERENCES surveys (id)"
 _OF_USER = "user TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE"
 _TABLES = (
     "CREATE TABLE surveys (id TEXT PRIMARY KEY, definition BLOB NOT NULL, is_open INTEGER NOT NULL, published_on TEXT NOT NULL)",
-    # Random keys, so that rows have no order. label: the public group, empty where there is none; mode: a number (`parts.MODES`).
+    # Random keys, so that rows have no order. label: the public group, empty without one; mode: an index of `parts.NUMBERS`.
     f"CREATE TABLE submissions (key INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, {_OF_SURVEY}, label TEXT NOT NULL, "
     "mode INTEGER NOT NULL, count INTEGER NOT NULL, reports BLOB NOT NULL)",
     f"CREATE TABLE tallies (key INTEGER PRIMARY KEY, {_OF_SURVEY}, label TEXT NOT NULL, mode INTEGER NOT NULL, n INTEGER NOT NULL, "
     "pairs BLOB NOT NULL, UNIQUE (survey, label, mode))",
-    # What a part of a survey has received and not counted yet.
+    # Waiting submissions of each part of a survey, encrypted.
     f"CREATE TABLE intake (key INTEGER PRIMARY KEY, {_OF_SURVEY}, label TEXT NOT NULL, mode INTEGER NOT NULL, sealed BLOB NOT NULL, "
     "UNIQUE (survey, label, mode))",
     f"CREATE TABLE invitations ({_OF_SURVEY}, hash BLOB NOT NULL, spent INTEGER NOT NULL, PRIMARY KEY (survey, hash)) WITHOUT ROWID",
     "CREATE TABLE withdrawn (id BLOB PRIMARY KEY) WITHOUT ROWID",
-    # Withdrawals that found nothing to erase.
+    # Withdrawals of unknown submissions.
     "CREATE TABLE unmatched (survey TEXT PRIMARY KEY REFERENCES surveys (id), count INTEGER NOT NULL) WITHOUT ROWID",
-    # How counts grew, and how surveys are run.
+    # Growth and settings of surveys.
     f"CREATE TABLE spans ({_OF_SURVEY}, since TEXT NOT NULL, until TEXT NOT NULL, n INTEGER NOT NULL, "
     "PRIMARY KEY (survey, since)) WITHOUT ROWID",
     "CREATE TABLE settings (survey TEXT PRIMARY KEY REFERENCES surveys (id), half_width REAL NOT NULL DEFAULT 0.1, expected INTEGER, "
@@ -41,16 +41,16 @@ _TABLES = (
     "made_on TEXT NOT NULL) WITHOUT ROWID",
     f"CREATE TABLE roles ({_OF_SURVEY} ON DELETE CASCADE, {_OF_USER}, role INTEGER NOT NULL, PRIMARY KEY (survey, user)) WITHOUT ROWID",
     "CREATE INDEX roles_of_user ON roles (user)",
-    # Links that make accounts: the SHA-256 of the token in each.
+    # Account links: the SHA-256 of their tokens.
     "CREATE TABLE user_invitations (hash BLOB PRIMARY KEY, operator INTEGER NOT NULL, until INTEGER NOT NULL, made_by TEXT) WITHOUT ROWID",
-    # Secrets of apps that show codes. last: the time step of the latest code that was used.
+    # TOTP secrets, encrypted. last: the time step of the latest used code.
     "CREATE TABLE second_factors (user TEXT PRIMARY KEY REFERENCES users (name) ON DELETE CASCADE, sealed BLOB NOT NULL, "
     "last INTEGER NOT NULL) WITHOUT ROWID",
     f"CREATE TABLE recovery_codes ({_OF_USER}, hash BLOB NOT NULL, PRIMARY KEY (user, hash)) WITHOUT ROWID",
-    # challenged: when the challenge was made that a passkey answered last.
+    # challenged: the time of the last challenge that the passkey answered.
     f"CREATE TABLE passkeys (id BLOB PRIMARY KEY, {_OF_USER}, name TEXT NOT NULL, public_key BLOB NOT NULL, count INTEGER NOT NULL, "
     "challenged INTEGER NOT NULL, made_on TEXT NOT NULL) WITHOUT ROWID",
-    # What researchers did (`store.audit`); how many entries there are, and the hash of the last.
+    # The audit log (`store.audit`); the number of entries, and the hash of the last one.
     "CREATE TABLE audit (number INTEGER PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)",
     "CREATE TABLE audit_head (count INTEGER PRIMARY KEY, hash TEXT NOT NULL)",
     # Random ids, so that rows have no order. author: the name of an account that may be gone.

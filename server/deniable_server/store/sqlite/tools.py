@@ -1,4 +1,4 @@
-"""Import of sqlite-utils without pandas, which it would load if installed, and which would lengthen a server's start by half."""
+"""Import of sqlite-utils without pandas, which it would load if installed: a server's start would take half as long again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _without(name: str) -> Iterator[None]:
     if name in sys.modules:
         yield
         return
-    sys.modules[name] = None  # type: ignore[assignment]  # as Python's reference has it for a module that cannot be imported
+    sys.modules[name] = None  # type: ignore[assignment]  # as Python's reference says, for a module that cannot be imported
     try:
         yield
     finally:

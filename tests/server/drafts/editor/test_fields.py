@@ -13,7 +13,7 @@ from deniable.survey import Survey
 from deniable.survey.document import parse, read
 from deniable.survey.dump import to_yaml
 from deniable_server.drafts.editor import conditions, fields
-from deniable_server.drafts.editor.fields import editable, fields_of, value_of
+from deniable_server.drafts.editor.fields import fields_of, is_editable, value_of
 
 EXAMPLES = sorted((Path(__file__).parents[4] / "examples").glob("*.yaml"))
 
@@ -23,7 +23,7 @@ EXAMPLES = sorted((Path(__file__).parents[4] / "examples").glob("*.yaml"))
 @settings(deadline=None)
 def test_every_valid_survey_comes_back_as_it_was(value: dict[str, Any]) -> None:
     survey = Survey.from_dict(value)
-    assert editable(value)
+    assert is_editable(value)
     assert value_of(fields_of(value)) == value
     assert Survey.from_text(to_yaml(value_of(fields_of(value)))).digest == survey.digest
 
@@ -38,14 +38,14 @@ def test_every_example_comes_back_as_it_was(path: Path) -> None:
 @given(wrong_documents())
 @settings(deadline=None)
 def test_a_wrong_survey_keeps_its_mistakes_and_breaks_nothing(value: dict[str, Any]) -> None:
-    assert editable(value)
+    assert is_editable(value)
     again = value_of(fields_of(value))
     assert again | {"deniable": "1"} == value_of(fields_of(again)) | {"deniable": "1"}  # from then on nothing changes
 
 
 @pytest.mark.parametrize("text", ["", "[]", "text", "questions: 3", "questions: [q]", "questions: {a: b}"])
 def test_what_has_not_the_shape_of_a_survey_has_no_fields(text: str) -> None:
-    assert not editable(parse(text).value)
+    assert not is_editable(parse(text).value)
 
 
 def test_what_no_field_can_hold_is_kept_beside_what_was_changed() -> None:
@@ -109,7 +109,7 @@ def test_a_form_that_forgets_a_key_would_be_noticed(lost: str, monkeypatch: pyte
 
 
 def test_lists_that_are_cut_at_lines_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fields, "lines", lambda value: "\n".join(value) if isinstance(value, list) else None)
+    monkeypatch.setattr(fields, "format_lines", lambda value: "\n".join(value) if isinstance(value, list) else None)
     with pytest.raises(AssertionError):
         comes_back_as_it_was()
 

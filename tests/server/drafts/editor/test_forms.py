@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deniable_server.drafts.editor.changes import changed
+from deniable_server.drafts.editor.actions import apply_action
 from deniable_server.drafts.editor.forms import MOST, too_many
 
 FULL = [
@@ -27,8 +27,8 @@ def test_one_more_is_told_by_its_kind(kind: str) -> None:
     assert too_many([*FULL, name]).startswith(f"a form must have at most {MOST[kind]} {kind}")
 
 
-@pytest.mark.parametrize("told", ["add", "copy 0"])
-def test_no_button_makes_more_questions_than_there_are_fields_for(told: str) -> None:
+@pytest.mark.parametrize("action", ["add", "copy 0"])
+def test_no_button_makes_more_questions_than_there_are_fields_for(action: str) -> None:
     fields = {"questions": [{"id": f"q{place}"} for place in range(MOST["questions"])], "languages": []}
-    assert changed(fields, told) == "add"
+    assert apply_action(fields, action) == "add"
     assert len(fields["questions"]) == MOST["questions"]

@@ -8,7 +8,7 @@ from flask import Flask
 from deniable.errors import Problem
 from deniable_server.drafts.editor.fields import fields_of
 from deniable_server.drafts.editor.forms import EditorForm
-from deniable_server.drafts.editor.mistakes import beside, named
+from deniable_server.drafts.editor.mistakes import field_name, messages_by_field
 
 FIELDS = fields_of(
     {
@@ -45,7 +45,7 @@ def labels() -> dict[str, str]:
     ],
 )
 def test_a_field_is_called_what_stands_above_it(labels: dict[str, str], place: str, name: str) -> None:
-    assert named(place, labels) == name
+    assert field_name(place, labels) == name
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_a_field_is_called_what_stands_above_it(labels: dict[str, str], place: s
     ],
 )
 def test_a_mistake_counts_the_lines_of_its_field_and_not_the_questions(where: str, place: str, told: str) -> None:
-    assert beside([Problem(where, "must be short")], FIELDS) == {place: [told]}
+    assert messages_by_field([Problem(where, "must be short")], FIELDS) == {place: [told]}

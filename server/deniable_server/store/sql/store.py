@@ -1,0 +1,46 @@
+"""Storage implementations on one database: the parts of a `Store` that are the same for SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from deniable_server.store.sql.access import SqlAccess
+from deniable_server.store.sql.accounts import SqlAccounts
+from deniable_server.store.sql.audit import SqlAudit
+from deniable_server.store.sql.database import SqlDatabase
+from deniable_server.store.sql.drafts import SqlDrafts
+from deniable_server.store.sql.factors import SqlFactors
+from deniable_server.store.sql.life import SqlLife
+from deniable_server.store.sql.people import SqlPeople
+from deniable_server.store.sql.roles import SqlRoles
+from deniable_server.store.sql.submissions import SqlSubmissions
+from deniable_server.store.sql.surveys import SqlSurveys
+from deniable_server.store.sql.webhooks import SqlWebhooks
+
+D = TypeVar("D", bound=SqlDatabase)
+
+
+class SqlStore(Generic[D]):
+    """A `Store` without `backup` and `trouble`, which differ between databases."""
+
+    def __init__(self, database: D) -> None:
+        self.database = database
+        self.surveys = SqlSurveys(database)
+        self.access = SqlAccess(database)
+        self.submissions = SqlSubmissions(database, self.access)
+        self.accounts = SqlAccounts(database)
+        self.people = SqlPeople(database)
+        self.roles = SqlRoles(database)
+        self.factors = SqlFactors(database)
+        self.audit = SqlAudit(database)
+        self.life = SqlLife(database)
+        self.drafts = SqlDrafts(database)
+        self.webhooks = SqlWebhooks(database)
+
+    def rewrite(self) -> None:
+        """Rewrites the database."""
+        self.database.rewrite()
+
+    def close(self) -> None:
+        """Closes the database."""
+        self.database.close()
