@@ -149,8 +149,8 @@ def test_what_a_device_has_spent_is_told_alike_in_every_language(page: Any, site
         (b"const example = leastProtected(items);", b'const example = items.find(({ type }) => type === "yes_no");', "tea beside HIV"),
         (b"posteriorBound(twice(odds))", b"posteriorBound(odds)", "low"),
         (
-            b"percent(ofOneAnswer(questions))",
-            b"percent(ofOneAnswer(questions.flatMap(({ items }) => items.map((item) => ({ items: [item] })))))",
+            b"percent(boundOfOneAnswer(questions))",
+            b"percent(boundOfOneAnswer(questions.flatMap(({ items }) => items.map((item) => ({ items: [item] })))))",
             "options",
         ),
     ],

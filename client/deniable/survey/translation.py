@@ -18,7 +18,7 @@ TEXTS = ("title", "about", "contact", "ethics", "thanks", "closed")
 
 
 def negotiate(wanted: Iterable[str], offered: Sequence[str]) -> str | None:
-    """Returns the offered language that fits a reader best. Twin: `negotiate` in browser/reading.mjs.
+    """Returns the offered language that fits a reader best. Twin: `negotiate` in browser/survey_language.mjs.
 
     For each wanted tag in turn: the same tag, in any case; else the longest beginning of it (`pt` for `pt-BR`); else the first
     relative (`pt-BR` for `pt-PT`).
