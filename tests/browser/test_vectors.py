@@ -322,7 +322,7 @@ BUGS = {
     "a group may stand twice": ("definition.mjs", '!labelProblem(groups, "groups")', "true"),
     "translated options may be too few": ("definition.mjs", "own.options.length === typeOf(question).options(question.source).length", "1"),
     "a translation may say anything": ("definition.mjs", 'checkKeys(own, here, [], ["text", "options", ...optionalTexts]);', ""),
-    "a list may have one condition more": ("conditions.mjs", "MOST = 20", "MOST = 21"),
+    "a list may have one condition more": ("conditions.mjs", "MAX_CONDITIONS = 20", "MAX_CONDITIONS = 21"),
     "lists of conditions may stand in each other": ("conditions.mjs", "lists.filter((key) => key !== list)", "lists"),
     "a list of conditions may have another beside it": ("conditions.mjs", "Object.keys(showIf).length === 1 && ", ""),
     "a condition may name what no option says": ("conditions.mjs", "is.every((option) => options.includes(option))", "true"),

@@ -5,7 +5,7 @@
  * entry; the page goes up again for as long as there is a previous step.
  */
 
-const ABOVE = "asking";
+const ANSWERING = "asking";
 
 /**
  * Handles Back and Forward. `back()` goes one step back and returns whether there was one. If not, the page stays on its own entry, the
@@ -13,10 +13,10 @@ const ABOVE = "asking";
  */
 export function handleBack(back, again) {
   history.scrollRestoration = "manual";
-  if (history.state !== ABOVE) history.pushState(ABOVE, "");
+  if (history.state !== ANSWERING) history.pushState(ANSWERING, "");
   let below = false;
   onpopstate = () => {
-    if (history.state !== ABOVE) {
+    if (history.state !== ANSWERING) {
       below = !back();
       if (!below) history.forward();
     } else if (below) {
@@ -28,11 +28,11 @@ export function handleBack(back, again) {
 
 /** Returns whether the page was reloaded or reopened during the questions: the state of its history entry outlives it. */
 export function wasAnswering() {
-  return history.state === ABOVE;
+  return history.state === ANSWERING;
 }
 
 /** Returns Back and Forward to the browser, and clears the entry's state. */
 export function releaseBack() {
   onpopstate = null;
-  if (history.state === ABOVE) history.replaceState(null, "");
+  if (history.state === ANSWERING) history.replaceState(null, "");
 }

@@ -6,7 +6,7 @@ import { ID_BYTES } from "./submission.mjs";
 
 export const SECRET_BYTES = 15;
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const ALIKE = { O: "0", I: "1", L: "1" };
+const LOOKALIKES = { O: "0", I: "1", L: "1" };
 
 /** Returns a new code: 15 random bytes. */
 export function newSecret() {
@@ -21,7 +21,7 @@ export async function formatCode(bytes) {
 
 /** Parses a typed code into bytes. Resolves to undefined if the check characters do not match. */
 export async function parseCode(text) {
-  const plain = text.replace(/[\s\-\u2010-\u2015]+/g, "").toUpperCase().replace(/[OIL]/g, (letter) => ALIKE[letter]);
+  const plain = text.replace(/[\s\-\u2010-\u2015]+/g, "").toUpperCase().replace(/[OIL]/g, (letter) => LOOKALIKES[letter]);
   if (!/^[0-9A-HJKMNP-TV-Z]{28}$/.test(plain)) return undefined;
   const bits = [...plain.slice(0, 24)].map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, "0")).join("");
   const bytes = Uint8Array.from(bits.match(/.{8}/g), (octet) => Number.parseInt(octet, 2));

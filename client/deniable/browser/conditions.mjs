@@ -6,7 +6,7 @@
 import { isObject } from "./types/base.mjs";
 import { typeOf } from "./types.mjs";
 
-const MOST = 20; // conditions in a list
+const MAX_CONDITIONS = 20; // conditions in a list
 
 /**
  * Returns the rule that a condition breaks, or undefined. `earlier`: the questions it may name. `words`: the kinds of list allowed here.
@@ -16,8 +16,8 @@ export function conditionProblem(showIf, earlier, lists = ["all", "any"]) {
   const list = lists.find((key) => Object.hasOwn(showIf, key));
   if (list === undefined) return singleProblem(showIf, earlier);
   const parts = showIf[list];
-  const isList = Object.keys(showIf).length === 1 && Array.isArray(parts) && parts.length >= 2 && parts.length <= MOST;
-  if (!isList) return `${list} must be a list of 2 to ${MOST} conditions`;
+  const isList = Object.keys(showIf).length === 1 && Array.isArray(parts) && parts.length >= 2 && parts.length <= MAX_CONDITIONS;
+  if (!isList) return `${list} must be a list of 2 to ${MAX_CONDITIONS} conditions`;
   const others = lists.filter((key) => key !== list);
   return parts.map((part) => conditionProblem(part, earlier, others)).find((problem) => problem !== undefined);
 }

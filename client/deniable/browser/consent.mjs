@@ -12,7 +12,7 @@ import { itemTexts } from "./words.mjs";
 
 const SECONDS_PER_QUESTION = 10;
 const [STRONG, MEDIUM] = [75, 90]; // bounds in percent
-const SHORT = 240; // characters of the survey's own text that are shown unfolded
+const SHORT_TEXT = 240; // characters of the survey's own text that are shown unfolded
 
 /** Describes the protection of a record with this bound, in numbers of people. `level` is for style sheets. */
 export function protection(bound) {
@@ -60,7 +60,7 @@ function haveSameCoins(item, other) {
 /** Splits a long text into its first paragraph and a folded rest. A short text is shown whole. */
 function splitText({ text, lang }) {
   const [first, ...rest] = text.split(/\n+/);
-  if (text.length <= SHORT || rest.length === 0) return { about: { text, lang }, moreAbout: null };
+  if (text.length <= SHORT_TEXT || rest.length === 0) return { about: { text, lang }, moreAbout: null };
   return { about: { text: first, lang }, moreAbout: { text: rest.join("\n\n"), lang } };
 }
 

@@ -9,9 +9,9 @@
 export const PREFIX = "deniable:";
 const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and fourth attempt
 const LONGEST_PAUSE = 30000; // milliseconds that a server may ask for
-const PATIENCE = 20000; // milliseconds for one attempt
-const GLANCE = 5000; // milliseconds for the check of an invitation
-const AGAIN = new Set([408, 425, 429]); // and every status from 500 on, proxies' included
+const TIMEOUT = 20000; // milliseconds for one attempt
+const CHECK_TIMEOUT = 5000; // milliseconds for the check of an invitation
+const RETRY_STATUSES = new Set([408, 425, 429]); // and every status from 500 on, proxies' included
 
 /** The server has refused the record. `rule` names the broken rule; the message is the server's. */
 export class RejectedError extends Error {
@@ -58,7 +58,7 @@ export async function deliver(url, envelope, onPause) {
     const reply = await post(url, envelope);
     if (isAccepted(reply)) return;
     const refused = reply?.ok ? undefined : reply;
-    if (refused && refused.status < 500 && !AGAIN.has(refused.status)) throw rejection(refused);
+    if (refused && refused.status < 500 && !RETRY_STATUSES.has(refused.status)) throw rejection(refused);
     if (attempt === PAUSES.length) throw new DeliveryError(refused?.status);
     onPause(attempt + 2);
     await new Promise((resolve) => setTimeout(resolve, pause(attempt, refused?.headers.get("Retry-After"))));
@@ -79,7 +79,7 @@ function isAccepted(reply) {
  * sending the record will show.
  */
 export async function isUsable(url, code) {
-  const reply = await post(url, JSON.stringify({ code }), GLANCE);
+  const reply = await post(url, JSON.stringify({ code }), CHECK_TIMEOUT);
   try {
     return !reply?.ok || JSON.parse(reply.body).usable !== false;
   } catch {
@@ -94,9 +94,9 @@ export function pause(attempt, retryAfter) {
 }
 
 /** Makes one attempt. Resolves to undefined if there is no reply. */
-async function post(url, envelope, most = PATIENCE) {
-  const patience = new AbortController(); // not AbortSignal.timeout, which phones lack up to 2022
-  const timer = setTimeout(() => patience.abort(), most);
+async function post(url, envelope, timeout = TIMEOUT) {
+  const controller = new AbortController(); // not AbortSignal.timeout, which phones lack up to 2022
+  const timer = setTimeout(() => controller.abort(), timeout);
   const sent = fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -105,7 +105,7 @@ async function post(url, envelope, most = PATIENCE) {
     cache: "no-store",
     referrerPolicy: "no-referrer",
     redirect: "error",
-    signal: patience.signal,
+    signal: controller.signal,
   });
   try {
     return await replyTo(sent, (reply) => reply.text());

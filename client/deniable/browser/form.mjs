@@ -30,7 +30,7 @@ import { base64url, envelope, pack } from "./submission.mjs";
 import { copyText, showCode } from "./withdrawal.mjs";
 import { wordsOf } from "./words.mjs";
 
-const AGAIN = 30_000; // milliseconds until a waiting record is sent again
+const RETRY_INTERVAL = 30_000; // milliseconds until a waiting record is sent again
 
 /**
  * Encodes and randomizes the answers once, and packs them into an envelope.
@@ -341,7 +341,7 @@ function offerRetry(context, error) {
   };
   if (!refused) {
     addEventListener("online", retry, { signal: waiting.signal });
-    const timer = setTimeout(retry, AGAIN);
+    const timer = setTimeout(retry, RETRY_INTERVAL);
     waiting.signal.onabort = () => clearTimeout(timer);
   }
   onPress(step, "retry", async () => {

@@ -5,8 +5,8 @@
 
 import { isRightToLeft } from "./language_names.mjs";
 
-const FLEETING = ["questions", "review", "thanks"];
-const ANSWERS = ["questions", "review"];
+const WITHOUT_LANGUAGES = ["questions", "review", "thanks"];
+const WITH_ANSWERS = ["questions", "review"];
 const DOUBLE_CLICK = 500; // milliseconds between the presses of a double click
 
 let lastPress = -DOUBLE_CLICK; // when the last single press was handled
@@ -18,9 +18,9 @@ let lastPress = -DOUBLE_CLICK; // when the last single press was handled
  * where that would lose answers or the withdrawal code.
  */
 export function show(id) {
-  document.querySelector(".languages").hidden = FLEETING.includes(id);
+  document.querySelector(".languages").hidden = WITHOUT_LANGUAGES.includes(id);
   for (const step of document.querySelectorAll("main > section")) step.hidden = step.id !== id;
-  document.documentElement.classList.toggle("still", ANSWERS.includes(id));
+  document.documentElement.classList.toggle("still", WITH_ANSWERS.includes(id));
   const step = document.getElementById(id);
   step.querySelector("h1").focus({ preventScroll: true });
   toTop();

@@ -11,8 +11,8 @@ const MAX_DIGITS = 9; // decimal places of a percentage
 const MAX_PEOPLE = 1e6;
 const MAX_GUESSED = 1e5; // people in a guess
 const SLACK = 1e-12; // two times ln 3 is ln 9, whatever the last digit of a sum of doubles
-const ALIKE = 1e-6; // thresholds are integers, so equal shares of an epsilon differ a little
-const CERTAIN = 99; // an epsilon whose bound is 100%
+const TOLERANCE = 1e-6; // thresholds are integers, so equal shares of an epsilon differ a little
+const LARGEST_EPSILON = 99; // an epsilon whose bound is 100%
 
 /**
  * Returns the posterior bound of a 50:50 guess after a record is seen: {percent, digits}, a number from 50 to 100 and its decimal places.
@@ -43,7 +43,7 @@ export function twice({ own, other }) {
 
 /** Returns the odds of records whose epsilons sum to `epsilon`, a double, with an allowance for its rounding. */
 export function oddsOfSum(epsilon) {
-  const odds = Math.max(1, Math.exp(Math.min(epsilon, CERTAIN)) * (1 - SLACK));
+  const odds = Math.max(1, Math.exp(Math.min(epsilon, LARGEST_EPSILON)) * (1 - SLACK));
   return { own: BigInt(odds * 2 ** 52), other: 2n ** 52n };
 }
 
@@ -68,6 +68,6 @@ export function people({ k, d, levels, inside, outside, keepThreshold, coin }) {
 /** Returns the item with the weakest protection. Of several alike, the first with the fewest categories, which is easiest to understand. */
 export function leastProtected(items) {
   const most = Math.max(...items.map(({ channel }) => epsilonOf(channel)));
-  const alike = items.filter(({ channel }) => epsilonOf(channel) >= most * (1 - ALIKE));
+  const alike = items.filter(({ channel }) => epsilonOf(channel) >= most * (1 - TOLERANCE));
   return alike.reduce((least, item) => (item.channel.k < least.channel.k ? item : least));
 }

@@ -48,13 +48,13 @@ class Practice {
     clearTimeout(this.#waiting);
     fill(this.#root, { rolled: null });
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const come = (left) => {
+    const addPeople = (left) => {
       const now = still ? left : Math.min(left, AT_A_TIME);
       for (let i = 0; i < now; i += 1) this.#record(side);
       this.#draw(left === now);
-      if (left > now) this.#waiting = setTimeout(come, PAUSE, left - now);
+      if (left > now) this.#waiting = setTimeout(addPeople, PAUSE, left - now);
     };
-    come(CROWD);
+    addPeople(CROWD);
   }
 
   #record(side) {

@@ -10,7 +10,7 @@ import { isRightToLeft } from "./language_names.mjs";
 import { typeOf } from "./types.mjs";
 import { syncDefaults } from "./control_defaults.mjs";
 
-const MOST_RADIOS = 12; // a question with more options gets a drop-down list
+const MAX_RADIOS = 12; // a question with more options gets a drop-down list
 const PARTS = { place: "[data-slot=place]", text: "[data-slot=text]", help: ".help:not([hidden])", hint: ".quiet", problem: ".problem" };
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
@@ -146,7 +146,7 @@ function makeHeading(element) {
 function build(question, words, index) {
   const { required, categories } = question;
   const kind = typeOf(question).control;
-  const shape = kind === "radios" && categories.length > MOST_RADIOS ? "list" : kind;
+  const shape = kind === "radios" && categories.length > MAX_RADIOS ? "list" : kind;
   const element = copy(`question-${shape}`);
   fill(element, { text: words.question(question), help: words.help(question) });
   setDirection(element, words.question(question).lang);
