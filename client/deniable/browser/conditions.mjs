@@ -3,13 +3,13 @@
  * conditions, or of lists of the other kind. Twin: `survey/condition.py`.
  */
 
-import { isObject } from "./types/base.mjs";
 import { typeOf } from "./types.mjs";
+import { isObject } from "./types/base.mjs";
 
 const MAX_CONDITIONS = 20; // conditions in a list
 
 /**
- * Returns the rule that a condition breaks, or undefined. `earlier`: the questions it may name. `words`: the kinds of list allowed here.
+ * Returns the rule that a condition breaks, or undefined. `earlier`: the questions it may name. `lists`: the kinds of list allowed here.
  */
 export function conditionProblem(showIf, earlier, lists = ["all", "any"]) {
   if (!isObject(showIf)) return "must be an object";

@@ -9,8 +9,8 @@
 import { conditionProblem, questionIds } from "./conditions.mjs";
 import { epsilonOf, exceeds, oddsOfAll, published, reveals } from "./randomize.mjs";
 import { recordBits } from "./submission.mjs";
-import { NO_ANSWER, characters, isObject, labelProblem, printable, strip } from "./types/base.mjs";
 import { TYPES, typeOf } from "./types.mjs";
+import { NO_ANSWER, characters, isObject, labelProblem, printable, strip } from "./types/base.mjs";
 
 const FORMAT = 1;
 const MAX_EPSILON = 10;

@@ -1,8 +1,8 @@
 /** Encoding of answers as categories 0 .. k-1. Twin: `device/encode.py`; shared vectors tie the two together. */
 
 import { holds } from "./conditions.mjs";
-import { NO_ANSWER, strip } from "./types/base.mjs";
 import { typeOf } from "./types.mjs";
+import { NO_ANSWER, strip } from "./types/base.mjs";
 
 const WORD = 2 ** 32;
 const NOT_AN_ANSWER = Symbol("not an answer");

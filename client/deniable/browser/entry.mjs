@@ -2,10 +2,10 @@
 
 import { matchLabel } from "./address.mjs";
 import { parseCode } from "./codes.mjs";
+import { syncDefaults } from "./control_defaults.mjs";
 import { RefusedError } from "./definition.mjs";
 import { latinDigits, t, tn } from "./language.mjs";
 import { fill } from "./page.mjs";
-import { syncDefaults } from "./control_defaults.mjs";
 
 /** The fields that the link does not fill. `read()` returns {group, invitation}, or undefined after it has marked the missing ones. */
 export class Entry {
@@ -29,7 +29,7 @@ export class Entry {
     syncDefaults(root);
   }
 
-  /** Marks each missing or invalid field, and focuses the first. `usable` asks the server about an invitation code. */
+  /** Marks each missing or invalid field, and focuses the first. `isUsable` asks the server about an invitation code. */
   async read(isUsable) {
     const { groups, access } = this.#survey;
     const group = groupOf(this.#survey, this.#fragment) ?? groups[this.#field("group").selectedIndex - 1];

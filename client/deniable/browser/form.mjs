@@ -22,11 +22,11 @@ import { linkUp } from "./links.mjs";
 import { fill, onEnter, onPress, onSinglePress, show } from "./page.mjs";
 import { oddsOfSum, posteriorBound } from "./posterior.mjs";
 import { cryptoWords, draw, randomize } from "./randomize.mjs";
-import { offerLanguages, surveyLanguage } from "./survey_language.mjs";
 import { receipt } from "./receipt.mjs";
 import { noteCode, showSent, sendState } from "./send_state.mjs";
 import { offerWords } from "./six_words.mjs";
 import { base64url, envelope, pack } from "./submission.mjs";
+import { offerLanguages, surveyLanguage } from "./survey_language.mjs";
 import { copyText, showCode } from "./withdrawal.mjs";
 import { wordsOf } from "./words.mjs";
 
@@ -35,7 +35,7 @@ const RETRY_INTERVAL = 30_000; // milliseconds until a waiting record is sent ag
 /**
  * Encodes and randomizes the answers once, and packs them into an envelope.
  *
- * `answers` are the answers to the questions that `asked` selects, or to all. Coins are also tossed for the other questions, whose bits are
+ * `answers` are the answers to the questions that `sample` selects, or to all. Coins are also tossed for the other questions, whose bits are
  * not sent. `more` may have a group and an invitation.
  */
 export function perturb({ digest, survey: { questions, items } }, answers, nextWord, { id, sample, ...more }) {

@@ -1,11 +1,11 @@
 /** Record storage until delivery: the browser's, or memory if the browser forbids storage and the respondent agrees. */
 
-import { withLock, checkLocks } from "./window_lock.mjs";
 import { RefusedError } from "./definition.mjs";
 import { Device, Memory } from "./delivery.mjs";
 import { t } from "./language.mjs";
 import { onPress, show } from "./page.mjs";
 import { showSent } from "./send_state.mjs";
+import { withLock, checkLocks } from "./window_lock.mjs";
 
 /**
  * Returns {device, lock}: the device's entry for the survey with this digest, and the lock between windows. Asks if nothing can be stored.

@@ -3,12 +3,12 @@
  * module implements one: one checked button, and arrow keys.
  */
 
+import { syncDefaults } from "./control_defaults.mjs";
 import { allows, visibleQuestions } from "./encode.mjs";
 import { list, number, readNumber, t } from "./language.mjs";
-import { copy, fill } from "./page.mjs";
 import { isRightToLeft } from "./language_names.mjs";
+import { copy, fill } from "./page.mjs";
 import { typeOf } from "./types.mjs";
-import { syncDefaults } from "./control_defaults.mjs";
 
 const MAX_RADIOS = 12; // a question with more options gets a drop-down list
 const PARTS = { place: "[data-slot=place]", text: "[data-slot=text]", help: ".help:not([hidden])", hint: ".quiet", problem: ".problem" };

@@ -122,7 +122,7 @@ export function randomize(channel, category, nextWord) {
   return bits;
 }
 
-/** Returns the bits of a report through a window. Draws one position inside and one outside; `kept`, the coin, selects. */
+/** Returns the bits of a report through a window. Draws one position inside and one outside; `keep`, the coin, selects. */
 function outputNear({ outputs, inside, outside, levels, coin }, category, keep, nextWord) {
   const first = category < levels ? category : outside;
   const near = first + uniformBelow(inside, coin, nextWord);

@@ -28,7 +28,7 @@ export function recordBytes(items, masked = 0) {
 /**
  * Packs each item's perturbed bits, Uint8Arrays in the survey's order, into one record.
  *
- * `asked` is the mask of sampled questions, if the survey samples; an item's `number` is its question's.
+ * `sample` is the mask of sampled questions, if the survey samples; an item's `number` is its question's.
  */
 export function pack(items, bits, sample = []) {
   const record = new Uint8Array(recordBytes(items, sample.length));
