@@ -21,7 +21,7 @@ return given.map(([pathname, search, hash]) => {
   return { ...rest, digest, group: fragment.get("group"), code: fragment.get("code") };
 });
 """
-LABELS = """const { labelOf } = await import("/address.mjs"); return given.map(([labels, text]) => labelOf(labels, text) ?? null);"""
+LABELS = """const { matchLabel } = await import("/address.mjs"); return given.map(([labels, text]) => matchLabel(labels, text) ?? null);"""
 ENDS = [
     ".",
     ")",

@@ -217,13 +217,13 @@ def test_no_floating_point_and_no_other_randomness_stands_in_the_source() -> Non
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("kept = nextWord()", "kept = Math.random()"),
-        ("kept = nextWord()", "kept = 0.5 + nextWord()"),
-        ("kept = nextWord()", "kept = 1e-3 + nextWord()"),
-        ("kept = nextWord()", "kept = nextWord() / coin"),
-        ("kept = nextWord()", "kept = ~nextWord()"),
-        ("kept = nextWord()", "kept = Date.now()"),
-        ("kept = nextWord()", "kept = nextWord() | 0"),
+        ("keep = nextWord()", "keep = Math.random()"),
+        ("keep = nextWord()", "keep = 0.5 + nextWord()"),
+        ("keep = nextWord()", "keep = 1e-3 + nextWord()"),
+        ("keep = nextWord()", "keep = nextWord() / coin"),
+        ("keep = nextWord()", "keep = ~nextWord()"),
+        ("keep = nextWord()", "keep = Date.now()"),
+        ("keep = nextWord()", "keep = nextWord() | 0"),
         ("expBelow(epsilon, BigInt(parts));", "BigInt(Math.floor(Math.exp(epsilon)));"),
     ],
 )
@@ -318,5 +318,5 @@ def test_every_record_of_a_survey_has_one_length(javascript: Javascript, vectors
 
 def test_without_a_bug_the_same_checks_pass(broken_javascript: Javascript, vectors: Vectors) -> None:
     cases = vectors("coins")
-    got = broken_javascript("randomize.mjs", "const kept =", "const  kept =", ALL_COINS, cases)
+    got = broken_javascript("randomize.mjs", "const keep =", "const  keep =", ALL_COINS, cases)
     assert got == [{"ones": case["ones"], "used": len(case["words"])} for case in cases]

@@ -40,7 +40,7 @@ def level(bound: Any) -> str:
 def test_the_level_is_the_same_in_every_language_and_weak_protection_is_to_be_thought_about(javascript: Javascript, language: str) -> None:
     told = [protection for protection, _ in javascript(ON_A_PAGE, given(language))]
     assert [one["level"] for one in told] == [level(bound) for bound in BOUNDS]
-    assert [one["think"] is not None for one in told] == [bound > 90 for bound in BOUNDS]
+    assert [one["advice"] is not None for one in told] == [bound > 90 for bound in BOUNDS]
     assert {one["name"] for one in told} == {"Strong protection.", "Medium protection.", "Weak protection.", "Next to no protection."}
 
 
@@ -52,7 +52,7 @@ def test_people_are_counted_whole_in_the_digits_of_the_language(javascript: Java
         of, right, half = (plain(format_decimal(n, locale=language, numbering_system="latn")) for n in (*counted, counted[0] // 2))
         all_of_them = "Somebody who saw all that 100 people sent could guess right for all 100; without it, for 50."
         some = f"Somebody who saw all that {of} people sent could guess right for {right} at most; without it, for {half}."
-        assert plain(told["told"]) == plain(all_of_them if counted == (100, 100) else some)
+        assert plain(told["guess"]) == plain(all_of_them if counted == (100, 100) else some)
 
 
 def test_people_are_never_counted_in_the_flattering_direction() -> None:

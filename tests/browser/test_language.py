@@ -58,7 +58,7 @@ def test_arabic_has_six_plural_forms_and_latin_digits(javascript: Javascript) ->
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ('new Intl.PluralRules(forms === found ? language() : "en")', 'new Intl.PluralRules("en")'),
+        ('new Intl.PluralRules(forms === translation ? language() : "en")', 'new Intl.PluralRules("en")'),
         ('numberingSystem: "latn"', 'numberingSystem: "arab"'),
         ("forms[category] ?? forms.other", "forms.other"),
     ],

@@ -155,7 +155,7 @@ def test_after_thanks_the_first_back_keeps_the_withdrawal_code_and_the_next_leav
 def test_without_the_entry_back_would_leave_the_survey_and_lose_the_answers(page: Any, proxy: Any, steps: Survey) -> None:
     """The control of the tests above."""
     proxy.alter[f"/s/{steps.id}"] = (b"integrity", b"unheeded")
-    proxy.alter["/browser/respond.mjs"] = (b'history.pushState(ABOVE, "");', b"return;")
+    proxy.alter["/browser/respond.mjs"] = (b'history.pushState(ANSWERING, "");', b"return;")
     walk(page, proxy.link(steps))
     page.driver.back()
     patient(page.driver).until(lambda d: d.current_url == "about:blank")

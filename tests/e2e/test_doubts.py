@@ -16,7 +16,7 @@ FOLD = "for (const folded of document.querySelectorAll('#consent details')) fold
 
 def doubts() -> list[tuple[str, str, str]]:
     """Each doubt, what is tapped, and what is read then."""
-    table = GUIDE.read_text(encoding="utf-8").split("### Eleven doubts")[1].split("\n\n")[2]
+    table = GUIDE.read_text(encoding="utf-8").split("### Answer eleven doubts")[1].split("\n\n")[2]
     rows = [re.split(r" *\| *", line.strip("| ")) for line in table.splitlines()[2:]]
     return [(doubt, tap, answer) for doubt, tap, answer in rows]
 

@@ -85,8 +85,8 @@ def expected(survey: Survey) -> dict[str, Any]:
         "everyQuestion": rows,
         "surest": [bound(survey.odds)],
         "surestOne": [bound(one)] if len(survey.questions) > 1 else None,
-        "told": [sorted({Decimal(guessed) / 2, guessed, right})],
-        "think": [[]] if total > 90 else None,
+        "guess": [sorted({Decimal(guessed) / 2, guessed, right})],
+        "advice": [[]] if total > 90 else None,
         "twice": [sorted({*bound(survey.odds), *bound(survey.odds**2)})],
         "dots": [own, other] if of == 100 else [0, 0],
     }
@@ -149,8 +149,8 @@ def test_what_a_device_has_spent_is_told_alike_in_every_language(page: Any, site
         (b"const example = leastProtected(items);", b'const example = items.find(({ type }) => type === "yes_no");', "tea beside HIV"),
         (b"posteriorBound(twice(odds))", b"posteriorBound(odds)", "low"),
         (
-            b"percent(ofOneAnswer(questions))",
-            b"percent(ofOneAnswer(questions.flatMap(({ items }) => items.map((item) => ({ items: [item] })))))",
+            b"percent(boundOfOneAnswer(questions))",
+            b"percent(boundOfOneAnswer(questions.flatMap(({ items }) => items.map((item) => ({ items: [item] })))))",
             "options",
         ),
     ],
@@ -211,7 +211,7 @@ def test_every_state_of_the_page_shows_the_same_parts_and_numbers_in_every_langu
     assert others == [english] * len(others)
     for state in ("consent", "answered"):
         assert told in english[state][1]
-    assert ("think" in english["consent"][0]) == (told > 90)
+    assert ("advice" in english["consent"][0]) == (told > 90)
 
 
 def test_a_page_whose_numbers_are_those_of_another_language_is_noticed(page: Any, site: Any, proxy: Any) -> None:

@@ -68,7 +68,7 @@ def test_what_came_after_the_oldest_supported_browsers_is_not_needed(
 def test_a_page_that_needs_something_newer_is_noticed(browser: Chrome, injected: Injected, page: Any, proxy: Any, survey: Survey) -> None:
     """The control of the test above: where the patience with a request is that of `AbortSignal.timeout`, no record goes out."""
     proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
-    proxy.alter["/browser/respond.mjs"] = (b"signal: patience.signal", b"signal: AbortSignal.timeout(PATIENCE)")
+    proxy.alter["/browser/respond.mjs"] = (b"signal: controller.signal", b"signal: AbortSignal.timeout(TIMEOUT)")
     injected(browser, without(*NEWER))
     assert answer(page, proxy.link(survey)) == "fault"
     assert proxy.bodies == []

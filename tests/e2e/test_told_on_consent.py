@@ -114,7 +114,7 @@ def test_a_link_with_a_group_to_a_survey_without_groups_is_refused(page: Any, si
 def test_a_page_that_sends_a_group_without_a_word_is_noticed(page: Any, proxy: Any, clinics: Survey) -> None:
     """The control of the tests above."""
     proxy.alter[f"/s/{clinics.id}"] = (b"integrity", b"unheeded")
-    proxy.alter["/browser/respond.mjs"] = (b"sayGroup(step, group);", b"")
+    proxy.alter["/browser/respond.mjs"] = (b"showGroup(step, group);", b"")
     page.open(f"{proxy.link(clinics)}&group=Clinic%20A")
     assert "Clinic A" not in page.text()
 

@@ -1,7 +1,8 @@
 /**
- * From the first question to Send: all questions on one page or one at a time, back and forth, and a last look at the answers.
- * No step of it is in the browser's history, whose length would tell which questions were shown (`back.mjs` has one entry for all), nor in
- * the title, which browsers write to the disk.
+ * Questionnaire: all questions on one page or one at a time, and a review of the answers.
+ *
+ * Its steps are neither in the browser's history, whose length would reveal which questions were shown (`back_button.mjs` has one entry for
+ * all), nor in the title, which browsers write to the disk.
  */
 
 import { number, t, tn } from "./language.mjs";
@@ -9,8 +10,8 @@ import { copy, fill, onEnter, onPress, onSinglePress, show, toTop } from "./page
 import { Controls } from "./questions.mjs";
 import { Sections } from "./sections.mjs";
 
-/** Asks `questions`; `send()` is called when everything is answered and the respondent has said so. */
-export class Asking {
+/** Asks `questions`. Calls `send()` when the respondent confirms the reviewed answers. */
+export class Questionnaire {
   #questions;
   #words;
   #oneByOne;
@@ -19,7 +20,7 @@ export class Asking {
   #sections;
   #step;
   #before = ["questions", "review"].map((id) => document.getElementById(id).cloneNode(true)); // as they were before the first question
-  #at = 0; // the question that is shown, where they come one by one: its place among the visible ones
+  #index = 0; // one by one: the shown question's index among the visible ones
 
   constructor(questions, words, oneByOne, send) {
     this.#questions = questions;
@@ -31,33 +32,33 @@ export class Asking {
     this.#step = document.getElementById("questions");
     fill(this.#step, { [oneByOne ? "survey" : "title"]: words.title, [oneByOne ? "title" : "survey"]: null });
     this.#step.classList.toggle("steps", oneByOne);
-    this.#step.querySelector("[data-slot=list]").replaceChildren(...this.#sections.among(this.#controls.elements));
+    this.#step.querySelector("[data-slot=list]").replaceChildren(...this.#sections.interleave(this.#controls.elements));
     onSinglePress(this.#step, "next", () => this.#next());
     if (oneByOne) onEnter(this.#step.querySelector("[data-slot=list]"), this.#step, "next");
     for (const field of oneByOne ? this.#step.querySelectorAll("input[type=text]") : []) field.enterKeyHint = "next";
-    onPress(this.#step, "previous", () => this.#go(this.#at - 1));
+    onPress(this.#step, "previous", () => this.#go(this.#index - 1));
     this.#show();
   }
 
-  /** One step back, as the page's own buttons go; false at the first question. */
+  /** Goes one step back, like the page's own button. Returns false at the first question. */
   back() {
-    if (!document.getElementById("review").hidden) this.#leaveReview(this.#at);
-    else if (this.#oneByOne && this.#at > 0) this.#go(this.#at - 1);
+    if (!document.getElementById("review").hidden) this.#leaveReview(this.#index);
+    else if (this.#oneByOne && this.#index > 0) this.#go(this.#index - 1);
     else return false;
     return true;
   }
 
-  /** Shows the questions again, where they were left. */
+  /** Shows the questions again, at the same position. */
   resume() {
     this.#show();
   }
 
-  /** The answers, gone from the controls as soon as they are read. */
+  /** Returns the answers and clears the controls. */
   take() {
     return this.#controls.take();
   }
 
-  /** Forgets every answer, and what follows from them: how many questions were shown, and which. A page can be saved whole. */
+  /** Erases all answers, and also how many questions were shown, and which: a page can be saved as a file. */
   clear() {
     this.#controls.clear();
     for (const { id, childNodes } of this.#before) if (childNodes.length) document.getElementById(id).replaceChildren(...childNodes);
@@ -66,40 +67,40 @@ export class Asking {
   #show() {
     show("questions");
     this.#step.querySelector("[data-slot=missing]").hidden = true;
-    this.#go(this.#at);
+    this.#go(this.#index);
   }
 
-  /** Shows the questions, or the one at this place. */
-  #go(place) {
-    this.#at = place;
+  /** Shows the visible question at this index, or the whole list. */
+  #go(index) {
+    this.#index = index;
     const { visible, elements } = this.#controls;
-    this.#step.querySelector("[data-action=previous]").hidden = !this.#oneByOne || place === 0;
+    this.#step.querySelector("[data-action=previous]").hidden = !this.#oneByOne || index === 0;
     this.#progress();
     if (!this.#oneByOne) return;
-    (this.#sections.at(visible, place)?.querySelector("h2") ?? elements[visible[place]]).focus({ preventScroll: true });
+    (this.#sections.headingAt(visible, index)?.querySelector("h2") ?? elements[visible[index]]).focus({ preventScroll: true });
     toTop();
   }
 
   #progress() {
     const { visible, answered, elements } = this.#controls;
-    if (this.#oneByOne) for (const [index, element] of elements.entries()) element.hidden = index !== visible[this.#at];
-    const begins = this.#oneByOne && this.#sections.at(visible, this.#at) ? [visible[this.#at]] : [];
+    if (this.#oneByOne) for (const [index, element] of elements.entries()) element.hidden = index !== visible[this.#index];
+    const begins = this.#oneByOne && this.#sections.headingAt(visible, this.#index) ? [visible[this.#index]] : [];
     this.#sections.show(this.#oneByOne ? begins : visible);
-    const last = !this.#oneByOne || this.#at === visible.length - 1;
+    const last = !this.#oneByOne || this.#index === visible.length - 1;
     const progress = this.#oneByOne ? null : t("{answered} of {count} answered", { answered: number(answered), count: number(visible.length) });
-    fill(this.#step, { progress, next: last ? t("Check answers") : t("Next") }); // one by one, each says its place itself
-    this.#step.querySelector("progress").value = (this.#oneByOne ? this.#at : answered) / visible.length;
+    fill(this.#step, { progress, next: last ? t("Check answers") : t("Next") }); // one by one, each question shows its own position
+    this.#step.querySelector("progress").value = (this.#oneByOne ? this.#index : answered) / visible.length;
     if (!this.#step.querySelector("[data-slot=missing]").hidden) this.#list(this.#controls.missing());
   }
 
   #next() {
     const { visible } = this.#controls;
-    const here = this.#oneByOne ? visible.slice(this.#at, this.#at + 1) : visible;
+    const here = this.#oneByOne ? visible.slice(this.#index, this.#index + 1) : visible;
     const missing = this.#controls.missing().filter((index) => here.includes(index));
     for (const index of missing) this.#controls.mark(index);
     if (missing.length && this.#oneByOne) this.#controls.focus(missing[0]);
     else if (missing.length) this.#announce(missing);
-    else if (this.#oneByOne && this.#at < visible.length - 1) this.#go(this.#at + 1);
+    else if (this.#oneByOne && this.#index < visible.length - 1) this.#go(this.#index + 1);
     else this.#review();
   }
 
@@ -109,7 +110,7 @@ export class Asking {
     summary.scrollIntoView({ block: "start" });
   }
 
-  /** Lists what is missing, with a way to each. As answers come in, it is listed anew. */
+  /** Lists the unanswered questions, each with a button that leads to it. Called again whenever an answer changes. */
   #list(missing) {
     const summary = this.#step.querySelector("[data-slot=missing]");
     fill(summary, { missingTitle: tn("{n} question has no answer yet", "{n} questions have no answer yet", missing.length, { n: number(missing.length) }) });
@@ -132,27 +133,27 @@ export class Asking {
 
   #review() {
     const step = show("review");
-    step.querySelector("[data-slot=answers]").replaceChildren(...this.#controls.visible.map((index, place) => this.#answer(index, place)));
-    onPress(step, "previous", () => this.#leaveReview(this.#at));
+    step.querySelector("[data-slot=answers]").replaceChildren(...this.#controls.visible.map((index, position) => this.#answer(index, position)));
+    onPress(step, "previous", () => this.#leaveReview(this.#index));
     onSinglePress(step, "send", () => this.#send());
   }
 
-  #answer(index, place) {
+  #answer(index, position) {
     const entry = copy("review-entry");
     const answer = this.#controls.inWords(index) ?? t("No answer, which the coins hide like any other");
     fill(entry, { text: this.#words.question(this.#questions[index]), answer });
     const change = entry.querySelector("button");
-    change.setAttribute("aria-label", t("Change the answer to question {place}", { place: number(place + 1) }));
+    change.setAttribute("aria-label", t("Change the answer to question {place}", { place: number(position + 1) }));
     change.onclick = () => {
-      this.#leaveReview(place);
+      this.#leaveReview(position);
       this.#controls.focus(index);
     };
     return entry;
   }
 
-  #leaveReview(place) {
+  #leaveReview(position) {
     document.querySelector("#review [data-slot=answers]").replaceChildren();
-    if (this.#oneByOne) this.#at = place;
+    if (this.#oneByOne) this.#index = position;
     this.#show();
   }
 }

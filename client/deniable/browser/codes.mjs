@@ -1,36 +1,34 @@
 /**
- * Secret codes that people write down: to withdraw a submission, and to take part by invitation.
- *
- * The twin of `wire/access_codes.py`, which describes them.
+ * Secret codes for people to write down: withdrawal codes and invitation codes. Twin: `wire/access_codes.py`, which describes the format.
  */
 
 import { ID_BYTES } from "./submission.mjs";
 
 export const SECRET_BYTES = 15;
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const ALIKE = { O: "0", I: "1", L: "1" };
+const LOOKALIKES = { O: "0", I: "1", L: "1" };
 
-/** A new code, 15 random bytes. */
-export function secret() {
+/** Returns a new code: 15 random bytes. */
+export function newSecret() {
   return crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
 }
 
-/** A code as people read it: seven groups of four. */
-export async function written(bytes) {
+/** Formats a code for people: seven groups of four characters. */
+export async function formatCode(bytes) {
   const check = base32((await sha256(bytes)).subarray(0, 5)).slice(0, 4);
   return (base32(bytes) + check).match(/.{4}/g).join("-");
 }
 
-/** The bytes of a code as somebody typed it; undefined where something in it was mistyped. */
-export async function read(text) {
-  const plain = text.replace(/[\s\-\u2010-\u2015]+/g, "").toUpperCase().replace(/[OIL]/g, (letter) => ALIKE[letter]);
+/** Parses a typed code into bytes. Resolves to undefined if the check characters do not match. */
+export async function parseCode(text) {
+  const plain = text.replace(/[\s\-\u2010-\u2015]+/g, "").toUpperCase().replace(/[OIL]/g, (letter) => LOOKALIKES[letter]);
   if (!/^[0-9A-HJKMNP-TV-Z]{28}$/.test(plain)) return undefined;
   const bits = [...plain.slice(0, 24)].map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, "0")).join("");
   const bytes = Uint8Array.from(bits.match(/.{8}/g), (octet) => Number.parseInt(octet, 2));
-  return (await written(bytes)).replaceAll("-", "") === plain ? bytes : undefined;
+  return (await formatCode(bytes)).replaceAll("-", "") === plain ? bytes : undefined;
 }
 
-/** The id of the submission that this withdrawal code erases. */
+/** Returns the id of the submission that a withdrawal code erases. */
 export async function submissionId(bytes) {
   const prefix = new TextEncoder().encode("deniable submission\n");
   return (await sha256(Uint8Array.of(...prefix, ...bytes))).slice(0, ID_BYTES);
@@ -40,7 +38,7 @@ async function sha256(bytes) {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 }
 
-/** Five bits a character, the most significant first; the length of `bytes` is a multiple of five. */
+/** Encodes five bits a character, most significant first. The length of `bytes` must be a multiple of five. */
 function base32(bytes) {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
   return bits.match(/.{5}/g).map((five) => ALPHABET[Number.parseInt(five, 2)]).join("");

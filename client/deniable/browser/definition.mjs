@@ -1,49 +1,52 @@
 /**
- * What a browser checks before it shows a survey: that the definition is the one meant, and that its coins are what
- * its epsilons imply. It accepts exactly what `Survey.from_definition` in `survey.py` accepts.
+ * Survey definition: checks before a survey is shown. It accepts exactly the definitions that `Survey.from_definition` in `survey.py`
+ * accepts.
  *
- * A definition is a function of what the researcher wrote, so it is parsed, written again and compared: whatever
- * differs by a bit from what its declared epsilons imply is refused. Canonical JSON (RFC 8785) is defined as what
- * JSON.stringify writes, keys sorted by UTF-16 code unit, which is how `sort` sorts.
+ * A definition is a function of the survey's source, so it is parsed, serialized again and compared: any bit that its declared epsilons do
+ * not imply is refused. Canonical JSON (RFC 8785) is the output of JSON.stringify with keys sorted by UTF-16 code unit, as `sort` does.
  */
 
-import { conditionProblem, named } from "./conditions.mjs";
+import { conditionProblem, questionIds } from "./conditions.mjs";
 import { epsilonOf, exceeds, oddsOfAll, published, reveals } from "./randomize.mjs";
 import { recordBits } from "./submission.mjs";
-import { NO_ANSWER, characters, isObject, labelProblem, printable, strip } from "./types/base.mjs";
 import { TYPES, typeOf } from "./types.mjs";
+import { NO_ANSWER, characters, isObject, labelProblem, printable, strip } from "./types/base.mjs";
 
 const FORMAT = 1;
 const MAX_EPSILON = 10;
-const HIGH = 8; // a total above this must be accepted by the survey's file
+const HIGH = 8; // a higher total needs `accept_high_epsilon` in the survey's file
 const MAX_BITS = 2048;
 const MAX_QUESTIONS = 2048;
 const MAX_BYTES = 2 ** 20;
 const LENGTHS = { title: 200, about: 5000, contact: 1000, ethics: 1000, thanks: 1000, closed: 1000, text: 1000, help: 1000, note: 1000 };
 const TEXTS = ["title", "about", "contact", "ethics", "thanks", "closed"];
 const OPTIONAL = ["contact", "ethics", "thanks", "closed", "return_link", "ask", "groups", "access", "layout", "batch", "language", "translations", "accept_high_epsilon"];
-const BATCH = 10; // records that a server counts together at least, where a survey does not say
+const BATCH = 10; // default batch size
 const MAX_BATCH = 1000;
 const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 const SURVEY_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const RETURN_LINK = /^https:\/\/(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::[0-9]{1,5})?(?:[/?][A-Za-z0-9._~!$&'()*+,;=:@/?%-]*)?$/;
 const MAX_LINK = 500; // characters
 const QUESTION_ID = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
-const SLACK = 1e-12; // sums of logarithms differ in their last digits from one machine to another
+const SLACK = 1e-12; // sums of logarithms differ in the last digits between machines
 
-/** This browser will not take part in this survey as it is offered. Nothing was sent. */
+/** The browser refuses this survey. Nothing was sent. */
 export class RefusedError extends Error {
   name = "RefusedError";
 }
 
 /**
- * Checks a definition as received (a Uint8Array). Gives {digest, pinned, survey, epsilon, odds}: its SHA-256 in hexadecimal, whether `pin` named it,
- * the survey {id, title, about, contact, ethics, thanks, closed, returnLink, ask, groups, access, layout, batch, language, translations, questions, items, blocks}, each question {number, id, text, help, section, under, type, epsilon, required, showIf, source, categories, channel, items}
- * (`under` is the question with which its section begins, `items` is what is randomized by itself: the question, or a yes/no question for each option of a multiple choice), and what one
- * submission gives away at most: a double, and e^epsilon exactly as two BigInts {own, other}.
+ * Checks a definition as received (a Uint8Array).
  *
- * Throws RefusedError on a digest other than `pin`, a mechanism other than its declared epsilon implies, anything not
- * in canonical form, a total epsilon above `maxEpsilon`, or above 8 without `accept_high_epsilon`, and where the browser cannot compute the digest.
+ * Returns {digest, pinned, survey, epsilon, odds}: its SHA-256 in hexadecimal, whether `pin` named it, the survey, and the privacy loss of
+ * one submission, as a double and exactly, as e^epsilon = own / other of two BigInts. The survey is {id, title, about, contact, ethics,
+ * thanks, closed, returnLink, ask, groups, access, layout, batch, language, translations, questions, items, blocks}; each question is
+ * {number, id, text, help, section, under, type, epsilon, required, showIf, source, categories, channel, items}. `under` is the first
+ * question of its section. `items` are randomized separately: the question itself, or one yes/no question for each option of a multiple
+ * choice.
+ *
+ * Throws RefusedError if the digest is not `pin`, a mechanism does not follow from its epsilon, the JSON is not canonical, the total
+ * epsilon is above `maxEpsilon` or above 8 without `accept_high_epsilon`, or the browser cannot compute the digest.
  */
 export async function readDefinition(bytes, { pin, maxEpsilon } = {}) {
   rule(bytes.length <= MAX_BYTES, `the definition must be at most ${MAX_BYTES} bytes, got ${bytes.length}`);
@@ -58,7 +61,7 @@ export async function readDefinition(bytes, { pin, maxEpsilon } = {}) {
   return { digest, pinned, survey, epsilon, odds: oddsOfAll(channelsOf(survey), survey.ask ?? survey.blocks.length) };
 }
 
-/** The exact losses of the questions asked add; where a sample is asked, those of the blocks that take most. */
+/** Adds up the exact losses of all questions, or of the most expensive blocks if only a sample is asked. */
 function epsilonOfAll({ ask, blocks, questions }) {
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
   const losses = questions.map(({ items }) => sum(items.map(({ channel }) => epsilonOf(channel))));
@@ -84,7 +87,7 @@ function decode(bytes) {
 
 function readSurvey(text) {
   const served = parseJson(text);
-  closed(served, "the definition", ["deniable", "id", "title", "about", "questions"], OPTIONAL);
+  checkKeys(served, "the definition", ["deniable", "id", "title", "about", "questions"], OPTIONAL);
   rule(served.deniable === FORMAT, `deniable must be ${FORMAT}, the version of the format`);
   identifier(served.id, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first");
   for (const key of TEXTS) if (key in served) plainText(served, key, key);
@@ -104,19 +107,19 @@ function readSurvey(text) {
   return survey;
 }
 
-/** The channels of each block. */
+/** Returns the channels of each block. */
 function channelsOf({ blocks, questions }) {
   return blocks.map((block) => block.flatMap((number) => questions[number].items.map(({ channel }) => channel)));
 }
 
-/** A total above `HIGH` must be accepted by the survey's own file, and so be part of what it says. */
+/** Refuses a total above `HIGH` unless the survey's own file accepts it, and so discloses it. */
 function acceptHigh(accepted, questions, blocks, ask) {
   rule(accepted === undefined || accepted === true, "accept_high_epsilon must be true, or left out");
   const channels = channelsOf({ blocks, questions });
   rule(accepted || !exceeds(channels, ask ?? blocks.length, HIGH), `the survey's total epsilon must be at most ${HIGH}, unless it has accept_high_epsilon`);
 }
 
-/** What is not about the questions: texts, groups, access, layout and translations, what was left out filled in. */
+/** Checks everything except the questions (texts, groups, access, layout, translations), and fills in defaults. */
 function readOthers({ id, title, about, contact, ethics, thanks, closed, return_link: returnLink, ask, ...served }, questions) {
   const { groups, access = "invited", layout = "steps", batch, language, translations } = served;
   if (groups !== undefined) rule(!labelProblem(groups, "groups"), labelProblem(groups, "groups"));
@@ -132,19 +135,19 @@ function readOthers({ id, title, about, contact, ethics, thanks, closed, return_
   };
 }
 
-/** Whether a value has the form of a language tag. */
+/** Returns whether a value has the form of a language tag. */
 export function isLanguage(value) {
   return typeof value === "string" && LANGUAGE.test(value);
 }
 
-/** The survey's texts in further languages, all of which may be left out. */
+/** Checks the texts in further languages. Any of them may be missing. */
 function readTranslations(translations, own, texts, questions) {
   rule(isObject(translations) && Object.keys(translations).length > 0, "translations must be an object with a language or more");
   for (const [language, words] of Object.entries(translations)) {
     const where = `translations.${language}`;
     rule(isLanguage(language) && language !== own, `${where} must be another language than the survey's own`);
     rule(isObject(words) && Object.keys(words).length > 0, `${where} must be an object with texts`);
-    closed(words, where, [], [...TEXTS.filter((key) => texts[key] !== undefined), "questions"]);
+    checkKeys(words, where, [], [...TEXTS.filter((key) => texts[key] !== undefined), "questions"]);
     for (const key of TEXTS) if (key in words) plainText(words, key, `${where}.${key}`);
     if ("questions" in words) readTranslatedQuestions(words.questions, `${where}.questions`, questions);
   }
@@ -156,8 +159,8 @@ function readTranslatedQuestions(words, where, questions) {
     const here = `${where}.${name}`;
     const question = questions.find(({ id }) => id === name);
     rule(question && isObject(own) && Object.keys(own).length > 0, `${here} must be a question with its text or options`);
-    const told = ["help", "section"].filter((key) => question[key] !== undefined);
-    closed(own, here, [], ["text", "options", ...told]);
+    const optionalTexts = ["help", "section"].filter((key) => question[key] !== undefined);
+    checkKeys(own, here, [], ["text", "options", ...optionalTexts]);
     for (const key of ["text", "help"]) if (key in own) plainText(own, key, `${here}.${key}`);
     if ("section" in own) {
       readSection(own.section, `${here}.section`, [], Object.keys(question.section));
@@ -192,14 +195,14 @@ function readQuestions(served) {
   return questions;
 }
 
-/** What is drawn together: a question and those shown after answers to it, by number. */
+/** Returns the blocks that are sampled together: a question and its follow-up questions, by number. */
 function blocksOf(questions) {
   const blocks = [];
   for (const [number, { showIf }] of questions.entries()) {
-    const names = named(showIf);
-    const joined = names.length ? blocks.filter((block) => block.some((earlier) => names.includes(questions[earlier].id))) : [];
-    for (const block of joined) blocks.splice(blocks.indexOf(block), 1);
-    blocks.push([...joined.flat(), number].sort((a, b) => a - b));
+    const names = questionIds(showIf);
+    const related = names.length ? blocks.filter((block) => block.some((earlier) => names.includes(questions[earlier].id))) : [];
+    for (const block of related) blocks.splice(blocks.indexOf(block), 1);
+    blocks.push([...related.flat(), number].sort((a, b) => a - b));
   }
   return blocks.sort(([a], [b]) => a - b);
 }
@@ -208,15 +211,15 @@ function readQuestion(served, where, earlier) {
   rule(isObject(served), `${where} must be an object`);
   const kind = typeOf(served);
   rule(kind, `${where}.type must be one of ${[...TYPES.keys()].join(", ")}`);
-  const either = kind.either.filter((key) => Object.hasOwn(served, key));
-  rule(either.length === Math.min(kind.either.length, 1), `${where} must have one of ${kind.either}`);
-  const keys = [...kind.keys, ...either, ...kind.beside.filter((key) => Object.hasOwn(served, key))];
-  closed(served, where, ["id", "text", "type", ...keys, "epsilon", "categories", "k", "keep_threshold"], ["d", "outputs", "required", "show_if", "help", "section"]);
+  const alternatives = kind.alternatives.filter((key) => Object.hasOwn(served, key));
+  rule(alternatives.length === Math.min(kind.alternatives.length, 1), `${where} must have one of ${kind.alternatives}`);
+  const keys = [...kind.keys, ...alternatives, ...kind.optional.filter((key) => Object.hasOwn(served, key))];
+  checkKeys(served, where, ["id", "text", "type", ...keys, "epsilon", "categories", "k", "keep_threshold"], ["d", "outputs", "required", "show_if", "help", "section"]);
   identifier(served.id, `${where}.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
   for (const key of ["text", "help"]) if (key in served) plainText(served, key, `${where}.${key}`);
   if ("section" in served) readSection(served.section, `${where}.section`, ["title"], ["note"]);
-  const broken = kind.problem(served);
-  rule(!broken, `${where}.${broken}`);
+  const problem = kind.problem(served);
+  rule(!problem, `${where}.${problem}`);
   const { id, text, help, section, type, epsilon, required = true } = served;
   rule(typeof required === "boolean", `${where}.required must be true or false`);
   const showIf = served.show_if;
@@ -245,7 +248,7 @@ function readQuestion(served, where, earlier) {
 }
 
 function readSection(served, where, keys, optional) {
-  closed(served, where, keys, optional);
+  checkKeys(served, where, keys, optional);
   for (const key of Object.keys(served)) plainText(served, key, `${where}.${key}`);
 }
 
@@ -265,7 +268,7 @@ function definitionOf(served, questions) {
   };
 }
 
-/** Canonical JSON (RFC 8785) of objects, arrays, texts, numbers and truths. */
+/** Serializes as canonical JSON (RFC 8785): objects, arrays, strings, numbers and booleans. */
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value);
@@ -273,7 +276,7 @@ function canonical(value) {
   return `{${members.join(",")}}`;
 }
 
-function closed(value, where, keys, optional = []) {
+function checkKeys(value, where, keys, optional = []) {
   rule(isObject(value), `${where} must be an object`);
   for (const key of keys) rule(Object.hasOwn(value, key), `${where} must have ${key}, which is missing`);
   for (const key of Object.keys(value)) rule(keys.includes(key) || optional.includes(key), `${where} must have no other key than ${keys.join(", ")}`);

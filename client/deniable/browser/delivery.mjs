@@ -1,31 +1,30 @@
 /**
- * From a perturbed envelope to the server's word that it is kept, and what this device keeps meanwhile and afterwards.
+ * Delivery of the perturbed envelope, exactly once, and this device's entry for a survey.
  *
- * One entry a survey: which questions it drew, the perturbed envelope until the server has acknowledged it, and after that only
- * how much privacy it took. Browsers write such entries to files in which what was removed can stay for a while, so the code that
- * erases a record is never among them. The envelope is kept before the first attempt, and every
- * attempt sends those bytes: fresh noise on the same answers would average away. Nothing that is kept here is true.
+ * An entry has the sampled questions, the envelope until the server has acknowledged it, and afterwards only the privacy loss. Removed
+ * entries can stay in browsers' files for a while, so the withdrawal code is never in one. The envelope is stored before the first attempt,
+ * and every attempt sends the same bytes: repeated noise on the same answers would average out. No entry has a true answer.
  */
 
 export const PREFIX = "deniable:";
 const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and fourth attempt
 const LONGEST_PAUSE = 30000; // milliseconds that a server may ask for
-const PATIENCE = 20000; // milliseconds for one attempt
-const GLANCE = 5000; // milliseconds that somebody waits to hear whether an invitation is good
-const AGAIN = new Set([408, 425, 429]); // and whatever is no refusal: from 500 on, those of proxies too
+const TIMEOUT = 20000; // milliseconds for one attempt
+const CHECK_TIMEOUT = 5000; // milliseconds for the check of an invitation
+const RETRY_STATUSES = new Set([408, 425, 429]); // and every status from 500 on, proxies' included
 
-/** The server said no; the message is its own, and `rule` the one that was broken. */
+/** The server has refused the record. `rule` names the broken rule; the message is the server's. */
 export class RejectedError extends Error {
   name = "RejectedError";
 
   constructor(rule, message, refusal) {
     super(message);
     this.rule = rule;
-    this.refusal = refusal; // the status of a reply that is not in the server's own words
+    this.refusal = refusal; // the status of a reply without the server's own message
   }
 }
 
-/** The server could not be reached, or kept failing: `status` is that of its last reply, undefined where there was none. */
+/** The server was unreachable or kept failing. `status`: its last reply's status, or undefined. */
 export class DeliveryError extends Error {
   name = "DeliveryError";
 
@@ -35,15 +34,15 @@ export class DeliveryError extends Error {
   }
 }
 
-/** Something on the way has answered in the server's place, as networks do that want a login. */
+/** Another machine has answered for the server, such as a network's login page. */
 export class ForeignReplyError extends Error {
   name = "ForeignReplyError";
 }
 
-/** The published definition, as bytes. Throws DeliveryError, and ForeignReplyError for a page in its place. */
+/** Downloads the published definition as bytes. Throws DeliveryError, or ForeignReplyError if the reply is an HTML page. */
 export async function download(url) {
-  // As the page has asked for it already: with other credentials, or a cache that is forbidden, it would be asked for twice. The reply forbids caches.
-  const reply = await replyTo(fetch(url, { credentials: "same-origin", referrerPolicy: "no-referrer" }), (given) => given.arrayBuffer());
+  // The same options as the page's preload: other ones would download it twice. The reply forbids caching.
+  const reply = await replyTo(fetch(url, { credentials: "same-origin", referrerPolicy: "no-referrer" }), (response) => response.arrayBuffer());
   if (!reply?.ok) throw new DeliveryError(reply?.status);
   const bytes = new Uint8Array(reply.body);
   if (/^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 200)))) throw new ForeignReplyError("the reply must be a definition, got a page");
@@ -51,23 +50,23 @@ export async function download(url) {
 }
 
 /**
- * Sends an envelope until the server acknowledges it, a few times at most; `onPause(attempt)` hears of each repetition.
- * Throws RejectedError or DeliveryError.
+ * Sends an envelope until the server acknowledges it, at most a few times. Calls `onPause(attempt)` before each retry. Throws RejectedError
+ * or DeliveryError.
  */
 export async function deliver(url, envelope, onPause) {
   for (let attempt = 0; ; attempt += 1) {
     const reply = await post(url, envelope);
-    if (accepted(reply)) return;
+    if (isAccepted(reply)) return;
     const refused = reply?.ok ? undefined : reply;
-    if (refused && refused.status < 500 && !AGAIN.has(refused.status)) throw rejection(refused);
+    if (refused && refused.status < 500 && !RETRY_STATUSES.has(refused.status)) throw rejection(refused);
     if (attempt === PAUSES.length) throw new DeliveryError(refused?.status);
     onPause(attempt + 2);
     await new Promise((resolve) => setTimeout(resolve, pause(attempt, refused?.headers.get("Retry-After"))));
   }
 }
 
-/** Whether a reply is the server's word that it has the record. A network's login page is none, whatever its status. */
-function accepted(reply) {
+/** Returns whether a reply acknowledges the record. A network's login page does not, whatever its status. */
+function isAccepted(reply) {
   try {
     return reply?.ok === true && JSON.parse(reply.body).accepted === 1;
   } catch {
@@ -76,11 +75,11 @@ function accepted(reply) {
 }
 
 /**
- * Whether an invitation can be used; spends nothing. `code` is in base64url. False only where the server says so: where it says
- * nothing, the record will show.
+ * Asks whether an invitation (in base64url) can be used, without using it. Resolves to false only if the server says so; on failure,
+ * sending the record will show.
  */
-export async function usable(url, code) {
-  const reply = await post(url, JSON.stringify({ code }), GLANCE);
+export async function isUsable(url, code) {
+  const reply = await post(url, JSON.stringify({ code }), CHECK_TIMEOUT);
   try {
     return !reply?.ok || JSON.parse(reply.body).usable !== false;
   } catch {
@@ -88,16 +87,16 @@ export async function usable(url, code) {
   }
 }
 
-/** Milliseconds before the next attempt: as long as the server asks for, in seconds, but no less than ours. */
-export function pause(attempt, asked) {
-  const wanted = /^[0-9]{1,6}$/.test(asked ?? "") ? Number(asked) * 1000 : 0;
-  return Math.max(PAUSES[attempt], Math.min(wanted, LONGEST_PAUSE));
+/** Returns the milliseconds before the next attempt: the server's Retry-After in seconds, but at least our own pause. */
+export function pause(attempt, retryAfter) {
+  const milliseconds = /^[0-9]{1,6}$/.test(retryAfter ?? "") ? Number(retryAfter) * 1000 : 0;
+  return Math.max(PAUSES[attempt], Math.min(milliseconds, LONGEST_PAUSE));
 }
 
-/** One attempt; undefined where no reply came. */
-async function post(url, envelope, most = PATIENCE) {
-  const patience = new AbortController(); // and no AbortSignal.timeout, which phones up to 2022 do not have
-  const timer = setTimeout(() => patience.abort(), most);
+/** Makes one attempt. Resolves to undefined if there is no reply. */
+async function post(url, envelope, timeout = TIMEOUT) {
+  const controller = new AbortController(); // not AbortSignal.timeout, which phones lack up to 2022
+  const timer = setTimeout(() => controller.abort(), timeout);
   const sent = fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -106,7 +105,7 @@ async function post(url, envelope, most = PATIENCE) {
     cache: "no-store",
     referrerPolicy: "no-referrer",
     redirect: "error",
-    signal: patience.signal,
+    signal: controller.signal,
   });
   try {
     return await replyTo(sent, (reply) => reply.text());
@@ -115,7 +114,7 @@ async function post(url, envelope, most = PATIENCE) {
   }
 }
 
-/** The {ok, status, headers, body} of a reply that is under way; undefined where none comes. Only the network's errors end up here. */
+/** Reads {ok, status, headers, body} of a pending reply. Resolves to undefined on a network error only. */
 async function replyTo(request, read) {
   const reply = await request.catch(() => undefined);
   if (!reply) return undefined;
@@ -128,33 +127,33 @@ function rejection({ status, body }) {
     const { rule, detail } = JSON.parse(body);
     if (rule && detail) return new RejectedError(rule, detail);
   } catch {
-    // no problem in JSON, so no reply of the server's
+    // not the server's own error format
   }
   return new RejectedError("status", `it answered with status ${status}`, status);
 }
 
-/** A storage that is gone with the page, for browsers that keep nothing. */
+/** In-memory storage, for browsers that store nothing. */
 export class Memory {
-  #kept = new Map();
+  #entries = new Map();
 
   get length() {
-    return this.#kept.size;
+    return this.#entries.size;
   }
 
   key(index) {
-    return [...this.#kept.keys()][index] ?? null;
+    return [...this.#entries.keys()][index] ?? null;
   }
 
   getItem(key) {
-    return this.#kept.get(key) ?? null;
+    return this.#entries.get(key) ?? null;
   }
 
   setItem(key, text) {
-    this.#kept.set(key, text);
+    this.#entries.set(key, text);
   }
 
   removeItem(key) {
-    this.#kept.delete(key);
+    this.#entries.delete(key);
   }
 }
 
@@ -162,9 +161,9 @@ export class Memory {
 export class Device {
   #key;
   #storage;
-  #before; // what the records of others on this device took, where another person answers now
+  #before; // the loss of earlier respondents' records on this device
 
-  /** Throws where the browser lets the page keep nothing. */
+  /** Throws if the browser lets the page store nothing. */
   constructor(digest, storage = localStorage) {
     this.#key = PREFIX + digest;
     this.#storage = storage;
@@ -178,83 +177,83 @@ export class Device {
     return JSON.parse(this.#storage.getItem(this.#key) ?? "{}");
   }
 
-  /** Writes an entry and reads it back: what is not kept must not be sent. */
+  /** Writes an entry and reads it back: a record that is not stored must not be sent. */
   #keep(entry) {
     const text = JSON.stringify(entry);
     this.#storage.setItem(this.#key, text);
     if (this.#storage.getItem(this.#key) !== text) throw new Error("the browser did not keep the entry");
   }
 
-  /** Which questions this device asks: what `draw` gave it the first time, so that a reload asks no others; undefined for all. */
-  asked(draw) {
-    const kept = this.#entry.asked;
-    if (kept) return Uint8Array.from(kept);
+  /** Returns the sampled questions, or undefined for all. Calls `draw` only the first time, so that a reload asks the same ones. */
+  sample(draw) {
+    const { asked } = this.#entry;
+    if (asked) return Uint8Array.from(asked);
     const drawn = draw();
     if (drawn) this.#keep({ ...this.#entry, asked: [...drawn] });
     return drawn;
   }
 
-  /** The envelope that waits to be sent; undefined where none waits. */
+  /** The envelope to be sent, or undefined. */
   get waiting() {
     return this.#entry.envelope;
   }
 
-  /** Whether this device's envelope has been acknowledged, for the person who answers now. */
-  get answered() {
+  /** Whether the current respondent's envelope has been acknowledged. */
+  get isAnswered() {
     const { epsilon, envelope } = this.#entry;
     return epsilon !== undefined && envelope === undefined && epsilon !== this.#before;
   }
 
-  /** Lets another person answer on this device, with a record of their own beside those that have arrived. */
+  /** Lets another person answer on this device, with a record of their own. */
   letAnotherAnswer() {
     this.#before = this.#entry.epsilon;
   }
 
-  /** Keeps an envelope and what it gives away, until it is acknowledged; what others gave away here is added. Throws where that fails. */
+  /** Stores an envelope until it is acknowledged, and adds its privacy loss to earlier ones. Throws if that fails. */
   keep({ envelope, epsilon }) {
     this.#keep({ envelope, epsilon: (this.#before ?? 0) + epsilon });
   }
 
-  /** Whether what is kept outlives the page. */
-  get lasts() {
+  /** Whether the entry outlives the page. */
+  get isLasting() {
     return !(this.#storage instanceof Memory);
   }
 
-  /** Writes something else beside or in the place of the envelope that waits, or nothing where another window has removed it. */
+  /** Changes the entry, unless another window has removed its envelope. */
   #amend(changes) {
     if (this.waiting) this.#keep({ ...this.#entry, ...changes });
   }
 
-  /** Replaces the envelope that waits by one with the same record and another invitation. */
+  /** Replaces the envelope by one with the same record and another invitation. */
   amend(envelope) {
     this.#amend({ envelope });
   }
 
-  /** Whether the envelope stays here until its owner says otherwise: the server has not counted it, and they were told so. */
-  get held() {
+  /** Whether the envelope waits for the respondent's decision, because the server has not counted it. */
+  get isHeld() {
     return this.#entry.held === true;
   }
 
-  /** Keeps the envelope from going out by itself, or lets it go again. */
+  /** Holds the envelope back, or releases it. */
   hold(held) {
     this.#amend({ held });
   }
 
-  /** The server has it: what it took stays, the envelope goes. */
+  /** Removes the acknowledged envelope and keeps its privacy loss. */
   settle() {
     if (this.waiting) this.#keep({ epsilon: this.#entry.epsilon });
   }
 
-  /** Removes this survey's entry, and those of all other surveys whose envelopes have arrived. */
+  /** Removes this survey's entry, and the entries of all surveys without a waiting envelope. */
   forget() {
     this.#storage.removeItem(this.#key);
     for (const [key, { envelope }] of entries(this.#storage)) if (envelope === undefined) this.#storage.removeItem(key);
   }
 
-  /** What this device has sent to this server: how many surveys, and the sum of their epsilons; `others` leaves this one out. */
+  /** Returns how many surveys this device has sent records to, and the sum of their epsilons. `others`: without this survey. */
   spent({ others = false } = {}) {
-    const found = entries(this.#storage).filter(([key, { epsilon }]) => epsilon !== undefined && !(others && key === this.#key));
-    return { surveys: found.length, epsilon: found.reduce((sum, [, { epsilon }]) => sum + epsilon, 0) };
+    const spent = entries(this.#storage).filter(([key, { epsilon }]) => epsilon !== undefined && !(others && key === this.#key));
+    return { surveys: spent.length, epsilon: spent.reduce((sum, [, { epsilon }]) => sum + epsilon, 0) };
   }
 }
 

@@ -1,35 +1,34 @@
-/**
- * Answers become categories 0 .. k-1. The twin of `device/encode.py`: the same answers mean the same categories, and shared vectors hold
- * the two together.
- */
+/** Encoding of answers as categories 0 .. k-1. Twin: `device/encode.py`; shared vectors tie the two together. */
 
 import { holds } from "./conditions.mjs";
-import { NO_ANSWER, strip } from "./types/base.mjs";
 import { typeOf } from "./types.mjs";
+import { NO_ANSWER, strip } from "./types/base.mjs";
 
 const WORD = 2 ** 32;
 const NOT_AN_ANSWER = Symbol("not an answer");
 
-/** An answer is missing or not one that its question allows. The message never quotes the answer. */
+/** An answer is missing or not allowed. The message never quotes it. */
 export class AnswerError extends Error {
   name = "AnswerError";
 }
 
 /**
- * The category, 0 .. k-1, that an answer means. Throws AnswerError, which names the question and its rule only.
- * A number takes one word, to be rounded to a level of its grid; other types, and bins, take none.
+ * Returns the category, 0 .. k-1, of an answer. Throws AnswerError, which names only the question and the rule.
+ *
+ * A number on a grid consumes one random word, to be rounded to a level; all other answers consume none.
  */
 export function encode(question, answer, nextWord) {
-  const place = placeOf(question, answer);
-  if (place === undefined) throw new AnswerError(`${question.id}: the answer must be ${allowed(question)}`);
-  if (!typeOf(question).rounds(question.source)) return place;
-  const lower = Math.floor(place);
-  return nextWord() < Math.floor((place - lower) * WORD) ? lower + 1 : lower;
+  const position = positionOf(question, answer);
+  if (position === undefined) throw new AnswerError(`${question.id}: the answer must be ${describeAllowed(question)}`);
+  if (!typeOf(question).rounds(question.source)) return position;
+  const lower = Math.floor(position);
+  return nextWord() < Math.floor((position - lower) * WORD) ? lower + 1 : lower;
 }
 
 /**
- * The categories of all items of all questions, each of which is randomized by itself. What is hidden becomes "no
- * answer": which questions were shown depends on true answers, so it must not show.
+ * Returns the categories of all items of all questions.
+ *
+ * An answer to a hidden question becomes "no answer": which questions were shown depends on true answers, and must not be visible.
  */
 export function encodeAll(questions, answers, nextWord) {
   for (const [index, question] of questions.entries()) {
@@ -37,72 +36,75 @@ export function encodeAll(questions, answers, nextWord) {
   }
   const encoded = questions.map((question, index) => question.items.map((item) => encode(item, answerTo(question, item, answers[index]), nextWord)));
   for (const [index, question] of questions.entries()) {
-    if (!follows(question.showIf, questions, encoded)) encoded[index].fill(question.categories.length - 1);
+    if (!isShown(question.showIf, questions, encoded)) encoded[index].fill(question.categories.length - 1);
   }
   return encoded.flat();
 }
 
-/** Which questions are shown after these answers, of which some may be missing still. */
-export function shown(questions, answers) {
-  const places = [];
+/** Returns which questions are shown after these answers. Answers may be missing. */
+export function visibleQuestions(questions, answers) {
+  const positions = [];
   return questions.map((question, index) => {
-    const visible = follows(question.showIf, questions, places);
-    places.push(question.items.map((item) => (visible ? placeOf(item, answerTo(question, item, answers[index])) : undefined)));
+    const visible = isShown(question.showIf, questions, positions);
+    positions.push(question.items.map((item) => (visible ? positionOf(item, answerTo(question, item, answers[index])) : undefined)));
     return visible;
   });
 }
 
-/** Whether a question with this condition, or none, is shown after these categories. A multiple choice meets it with any of the options. */
-function follows(showIf, questions, categories) {
+/** Returns whether a question with this condition is shown. Any of its options satisfies a condition on a multiple choice. */
+function isShown(showIf, questions, categories) {
   return holds(showIf, ({ question, is }) => {
-    const asked = questions.findIndex(({ id }) => id === question);
-    const { items } = questions[asked];
-    if (items[0].label === undefined) return is.includes(items[0].categories[categories[asked][0]]);
-    return items.some(({ label }, index) => categories[asked][index] === 0 && is.includes(label));
+    const number = questions.findIndex(({ id }) => id === question);
+    const { items } = questions[number];
+    if (items[0].label === undefined) return is.includes(items[0].categories[categories[number][0]]);
+    return items.some(({ label }, index) => categories[number][index] === 0 && is.includes(label));
   });
 }
 
-/** Whether an answer, or none, is one that the question allows. */
+/** Returns whether a question allows an answer. */
 export function allows(question, answer) {
-  return question.items.every((item) => placeOf(item, answerTo(question, item, answer)) !== undefined) && !contradicts(question, answer);
+  return question.items.every((item) => positionOf(item, answerTo(question, item, answer)) !== undefined) && !contradicts(question, answer);
 }
 
-/** Whether a list of options contradicts itself: an exclusive one beside another, or none where one must be chosen. The twin of `survey/exclusive.py`. */
+/**
+ * Returns whether a list of options contradicts itself: an exclusive option beside another one, or no option where one is required. Twin:
+ * `survey/exclusive.py`.
+ */
 function contradicts(question, answer) {
-  const apart = typeOf(question).exclusive(question.source);
-  if (apart.length === 0 || !Array.isArray(answer)) return false;
+  const exclusive = typeOf(question).exclusive(question.source);
+  if (exclusive.length === 0 || !Array.isArray(answer)) return false;
   const chosen = new Set(answer);
-  return (chosen.size > 1 && apart.some((option) => chosen.has(option))) || (chosen.size === 0 && question.source.none !== undefined);
+  return (chosen.size > 1 && exclusive.some((option) => chosen.has(option))) || (chosen.size === 0 && question.source.none !== undefined);
 }
 
 function ruleOf({ source: { none } }) {
   return `one exclusive option alone, or ${none === undefined ? "any" : "one or more"} of the others`;
 }
 
-/** What a question's answer says of one of its items; for a multiple choice only a list of its options says anything. */
+/** Returns the answer to one item of a question. For a multiple choice, only a list of its options is an answer. */
 function answerTo({ items }, { label }, answer) {
-  if (label === undefined || blank(answer)) return answer;
+  if (label === undefined || isBlank(answer)) return answer;
   const labels = items.map((item) => item.label);
   return Array.isArray(answer) && answer.every((option) => labels.includes(option)) ? answer.includes(label) : NOT_AN_ANSWER;
 }
 
-/** Where a question is not required, nothing at all is an answer too: the last category. */
-function placeOf(question, answer) {
+/** Returns the position of an answer among the categories. For an optional question, a blank is the last category. */
+function positionOf(question, answer) {
   const { source, categories, required } = question;
-  if (required) return typeOf(question).place(source, categories, answer);
-  return blank(answer) ? categories.length - 1 : typeOf(question).place(source, categories.slice(0, -1), answer);
+  if (required) return typeOf(question).position(source, categories, answer);
+  return isBlank(answer) ? categories.length - 1 : typeOf(question).position(source, categories.slice(0, -1), answer);
 }
 
-function blank(answer) {
+function isBlank(answer) {
   if (typeof answer === "string") return ["", NO_ANSWER].includes(strip(answer));
   return answer === undefined || answer === null || Number.isNaN(answer);
 }
 
-/** What may be answered, for a message: a range, or the categories, the first few of many. */
-function allowed(question) {
+/** Describes the allowed answers for a message: a range, or the first few categories. */
+function describeAllowed(question) {
   const { source, categories } = question;
-  const wording = typeOf(question).wording(source);
-  if (wording !== undefined) return wording;
-  const shown = categories.slice(0, 8).join(", ");
-  return categories.length <= 8 ? `one of ${shown}` : `one of ${shown}, … (${categories.length} in all)`;
+  const description = typeOf(question).wording(source);
+  if (description !== undefined) return description;
+  const first = categories.slice(0, 8).join(", ");
+  return categories.length <= 8 ? `one of ${first}` : `one of ${first}, … (${categories.length} in all)`;
 }

@@ -1,85 +1,87 @@
 /**
- * The respondent's page: check the survey, ask for consent, ask the questions, and at Send randomize once and deliver.
+ * Entry point of the respondents' page: checks the survey, asks for consent, asks the questions, randomizes once and delivers.
  *
- * True answers live in the page's controls, and in `perturb` for as long as it runs. What leaves this file, to storage or
- * to the network, is its return value.
+ * True answers exist in the page's controls, and in `perturb` while it runs. Only its return value leaves this file, to the storage or the
+ * network.
  */
 
-import { cleanAddress, digestOf, marksInWords, readAddress, sayMisled } from "./address.mjs";
-import { Asking } from "./asking.mjs";
-import { giveBack, takeBack, wasAsking } from "./back.mjs";
-import { read, secret, submissionId, written } from "./codes.mjs";
+import { cleanAddress, digestOf, marksNotice, readAddress, showMisled } from "./address.mjs";
+import { Questionnaire } from "./asking.mjs";
+import { releaseBack, handleBack, wasAnswering } from "./back_button.mjs";
+import { parseCode, newSecret, submissionId, formatCode } from "./codes.mjs";
 import { writeConsent } from "./consent.mjs";
 import { RefusedError, readDefinition } from "./definition.mjs";
-import { DeliveryError, RejectedError, deliver, download, usable } from "./delivery.mjs";
+import { DeliveryError, RejectedError, deliver, download, isUsable } from "./delivery.mjs";
 import { encodeAll } from "./encode.mjs";
-import { Entry, groupOf, mark, sayGroup } from "./entry.mjs";
-import { refuse, sayFault, watch } from "./faults.mjs";
+import { Entry, groupOf, mark, showGroup } from "./entry.mjs";
+import { showRefusal, showFault, watchErrors } from "./faults.mjs";
 import { appOf } from "./inapp.mjs";
-import { keeping, storing } from "./keeping.mjs";
+import { openDevice, guardStorage } from "./keeping.mjs";
 import { keepFragment, language, latinDigits, number, percent, t, tn } from "./language.mjs";
 import { linkUp } from "./links.mjs";
 import { fill, onEnter, onPress, onSinglePress, show } from "./page.mjs";
 import { oddsOfSum, posteriorBound } from "./posterior.mjs";
 import { cryptoWords, draw, randomize } from "./randomize.mjs";
-import { offerLanguages, readingOf } from "./reading.mjs";
 import { receipt } from "./receipt.mjs";
-import { noteCode, saySent, sentState } from "./sent.mjs";
+import { noteCode, showSent, sendState } from "./send_state.mjs";
 import { offerWords } from "./six_words.mjs";
 import { base64url, envelope, pack } from "./submission.mjs";
-import { copied, showCode } from "./withdrawal.mjs";
+import { offerLanguages, surveyLanguage } from "./survey_language.mjs";
+import { copyText, showCode } from "./withdrawal.mjs";
 import { wordsOf } from "./words.mjs";
 
-const AGAIN = 30_000; // milliseconds until a record that waits is tried again by itself
+const RETRY_INTERVAL = 30_000; // milliseconds until a waiting record is sent again
 
 /**
- * Encodes and randomizes the answers, once, and packs them into an envelope. `answers` are those to the questions that
- * `asked` names, or to all. Coins are tossed for the others too; their bits are not sent. `more` may hold a group and an invitation.
+ * Encodes and randomizes the answers once, and packs them into an envelope.
+ *
+ * `answers` are the answers to the questions that `sample` selects, or to all. Coins are also tossed for the other questions, whose bits are
+ * not sent. `more` may have a group and an invitation.
  */
-export function perturb({ digest, survey: { questions, items } }, answers, nextWord, { id, asked, ...more }) {
-  const categories = encodeAll(questions.filter(isAsked(asked)), answers, nextWord);
-  const bits = items.map((item) => randomize(item.channel, isAsked(asked)(item) ? categories.shift() : 0, nextWord));
-  return envelope({ id, digest, count: 1, reports: pack(items, bits, asked), ...more });
+export function perturb({ digest, survey: { questions, items } }, answers, nextWord, { id, sample, ...more }) {
+  const categories = encodeAll(questions.filter(isSampled(sample)), answers, nextWord);
+  const bits = items.map((item) => randomize(item.channel, isSampled(sample)(item) ? categories.shift() : 0, nextWord));
+  return envelope({ id, digest, count: 1, reports: pack(items, bits, sample), ...more });
 }
 
-/** Whether a question, or an item of one, is among those drawn. */
-function isAsked(asked) {
-  return ({ number }) => asked === undefined || asked[number] === 1;
+/** Returns a test of whether a question, or an item of one, is in the sample. */
+function isSampled(sample) {
+  return ({ number }) => sample === undefined || sample[number] === 1;
 }
 
 async function start(url, { survey: id, closed }) {
-  saySent(sentState());
+  showSent(sendState());
   const address = readAddress();
   const { fragment, hash, link, marks } = address;
   keepFragment(hash);
-  if (address.unknown) return sayMisled(address);
+  if (address.unknown) return showMisled(address);
   cleanAddress(address);
   const pin = digestOf(address);
   requireBrowser();
-  const definition = await readDefinition(await download(url), { pin }).catch(distrust);
+  const definition = await readDefinition(await download(url), { pin }).catch(translateRefusal);
   if (definition.survey.id !== id) throw new RefusedError(t("the survey must be {id}, as the link says, got another one", { id }));
-  const { device, alone } = await keeping(definition.digest);
-  const reading = readingOf(definition.survey);
-  const words = wordsOf(definition.survey, reading);
-  offerLanguages(definition.survey, reading, hash);
-  document.title = words.title.text; // one title to the end: browsers write titles to the disk
-  const context = { url: `${url}/submissions`, check: `${url}/invitations/check`, definition, device, alone, fragment, link, marks, words, closed: closed !== undefined };
-  watch((error) => refuse(error, device));
-  if (device.answered) sayAnswered(context);
-  else if (device.held) sayUncounted(context);
+  const { device, lock } = await openDevice(definition.digest);
+  const textLanguage = surveyLanguage(definition.survey);
+  const words = wordsOf(definition.survey, textLanguage);
+  offerLanguages(definition.survey, textLanguage, hash);
+  document.title = words.title.text; // the only title: browsers write titles to the disk
+  const context = { url: `${url}/submissions`, check: `${url}/invitations/check`, definition, device, lock, fragment, link, marks, words, closed: closed !== undefined };
+  watchErrors((error) => showRefusal(error, device));
+  if (device.isAnswered) showAnswered(context);
+  else if (device.isHeld) showUncounted(context);
   else if (device.waiting) send(context);
   else if (!context.closed) askConsent(context);
-  else sayClosed(context);
+  else showClosed(context);
 }
 
-/** Says in the page's language that a definition is refused; which rule it breaks is a detail, in English. */
-function distrust(error) {
+/** Translates the refusal of a definition. The broken rule becomes a detail, in English. */
+function translateRefusal(error) {
   if (!(error instanceof RefusedError)) throw error;
-  const told = t("what this server says about the survey is not what it must be, or not what your link names");
-  throw Object.assign(new RefusedError(told), { detail: error.message });
+  const reason = t("what this server says about the survey is not what it must be, or not what your link names");
+  throw Object.assign(new RefusedError(reason), { detail: error.message });
 }
 
-/** What must hold before a question may be shown. */
+/** Throws RefusedError if the browser lacks what the page needs. */
 function requireBrowser() {
   if (!isSecureContext) {
     throw new RefusedError(t("this page must be opened over HTTPS: only there can your browser check the survey that it was given"));
@@ -95,48 +97,48 @@ function askConsent(context) {
   const { definition, device, fragment, words } = context;
   const group = groupOf(definition.survey, fragment);
   const step = show("consent");
-  step.querySelector(".anew").hidden = !wasAsking();
+  step.querySelector(".anew").hidden = !wasAnswering();
   writeConsent(step, definition, words, device.spent({ others: true }));
-  sayGroup(step, group);
-  sayApp(step, context.link);
-  fill(step, { marks: marksInWords(context.marks) });
+  showGroup(step, group);
+  showApp(step, context.link);
+  fill(step, { marks: marksNotice(context.marks) });
   step.querySelector(".marks").hidden = context.marks.length === 0;
   offerWords(step, definition.digest);
   const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment);
   onEnter(step.querySelector("[data-slot=entry]"), step, "agree");
-  let asking;
+  let questionnaire;
   let [checking, declined] = [false, false];
   const backToConsent = () => {
     show("consent");
-    document.querySelector(".languages").hidden = true; // answers wait behind this page
+    document.querySelector(".languages").hidden = true; // a change of language would lose the answers
     return false;
   };
   onSinglePress(step, "agree", async () => {
-    if (checking) return; // pressed again while the server is asked
+    if (checking) return; // pressed again during the check
     checking = true;
-    const good = (code) => {
+    const check = (code) => {
       noteCode();
-      return usable(context.check, base64url(code));
+      return isUsable(context.check, base64url(code));
     };
-    const more = await entry.read(good).finally(() => (checking = false));
+    const more = await entry.read(check).finally(() => (checking = false));
     if (!more || declined) return;
     context.more = more;
-    sayGroup(document.getElementById("review"), context.more.group);
-    if (asking) asking.resume();
-    else asking = askQuestions(context);
-    takeBack(() => context.sending || asking.back() || backToConsent(), () => asking.resume());
+    showGroup(document.getElementById("review"), context.more.group);
+    if (questionnaire) questionnaire.resume();
+    else questionnaire = askQuestions(context);
+    handleBack(() => context.sending || questionnaire.back() || backToConsent(), () => questionnaire.resume());
   });
   onPress(step, "decline", () => {
     declined = true;
-    giveBack();
-    asking?.clear();
-    saySent(sentState(device));
+    releaseBack();
+    questionnaire?.clear();
+    showSent(sendState(device));
     onPress(show("declined"), "back", () => askConsent(context));
   });
 }
 
-/** Where the page is a part of another app, says so, and how to get out of it. */
-function sayApp(step, link) {
+/** Warns if the page is open inside another app, and explains how to leave it. */
+function showApp(step, link) {
   const app = appOf(navigator.userAgent);
   const inside = app
     ? t("This page is open inside of {app}, which can read along. Better answer in a browser of your own.", { app })
@@ -147,80 +149,80 @@ function sayApp(step, link) {
   onPress(warning, "copyLink", async () => {
     const code = warning.querySelector("[data-slot=link]");
     code.parentElement.hidden = false;
-    const done = await copied(code);
+    const done = await copyText(code);
     fill(step, { linkCopied: done ? t("The link is copied.") : t("The link is selected now. Copy it with your keyboard or the menu.") });
   });
 }
 
 function askQuestions(context) {
   const { definition: { survey }, device, words } = context;
-  const asked = storing(() => device.asked(() => draw(survey, cryptoWords())));
-  const questions = survey.questions.filter(isAsked(asked));
-  const asking = new Asking(questions, words, survey.layout === "steps", () => {
+  const sample = guardStorage(() => device.sample(() => draw(survey, cryptoWords())));
+  const questions = survey.questions.filter(isSampled(sample));
+  const questionnaire = new Questionnaire(questions, words, survey.layout === "steps", () => {
     if (context.sending) return; // pressed twice
     context.sending = true;
-    finish({ ...context, asked }, asking).catch((error) => {
-      giveBack();
-      asking.clear(); // what has been drawn and not kept is not drawn again
-      refuse(error, device);
+    finish({ ...context, sample }, questionnaire).catch((error) => {
+      releaseBack();
+      questionnaire.clear(); // a lost record must not be drawn again
+      showRefusal(error, device);
       onPress(document.getElementById("fault"), "again", () => location.reload());
     });
   });
-  addEventListener("pagehide", () => asking.clear());
-  return asking;
+  addEventListener("pagehide", () => questionnaire.clear());
+  return questionnaire;
 }
 
-/** Randomizes, keeps, sends; of all windows of this browser one draws, and the others find what it has drawn. */
-async function finish(context, asking) {
-  const { definition, device, alone, asked, more } = context;
-  const code = secret();
-  const [id, text] = await Promise.all([submissionId(code), written(code)]);
-  let own; // what erases the record, where this page draws it
-  await alone(definition.digest, () => {
-    if (device.answered || device.waiting) return;
-    const answers = asking.take();
-    const perturbed = perturb(definition, answers, cryptoWords(), { id, asked, ...more });
+/** Randomizes, stores and sends. Only one window of this browser draws a record; the others find it in the storage. */
+async function finish(context, questionnaire) {
+  const { definition, device, lock, sample, more } = context;
+  const code = newSecret();
+  const [id, text] = await Promise.all([submissionId(code), formatCode(code)]);
+  let own; // the withdrawal code, if this page draws the record
+  await lock(definition.digest, () => {
+    if (device.isAnswered || device.waiting) return;
+    const answers = questionnaire.take();
+    const perturbed = perturb(definition, answers, cryptoWords(), { id, sample, ...more });
     answers.fill(undefined);
-    storing(() => device.keep({ envelope: perturbed, epsilon: definition.epsilon }));
+    guardStorage(() => device.keep({ envelope: perturbed, epsilon: definition.epsilon }));
     own = { id: base64url(id), code: text };
   });
-  asking.clear(); // if another window was faster, its noise is the noise
-  giveBack();
+  questionnaire.clear(); // another window may have been faster: its record counts
+  releaseBack();
   send({ ...context, own });
 }
 
-/** Sends the envelope that waits; ends with thanks, with the offer to try again, or with the page's own fault. */
+/** Sends the waiting envelope. Ends with thanks, an offer to retry, or the error page. */
 function send(context) {
-  return attempt(context).catch((error) => sayFault(error, context.device));
+  return attempt(context).catch((error) => showFault(error, context.device));
 }
 
 async function attempt(context) {
   const { url, definition: { survey }, device, words } = context;
-  if (!device.waiting) return device.answered ? sayAnswered(context) : location.reload();
-  if (device.held) return location.reload(); // another window was told that it is not counted
+  if (!device.waiting) return device.isAnswered ? showAnswered(context) : location.reload();
+  if (device.isHeld) return location.reload(); // another window has shown that it was not counted
   const body = device.waiting;
   const step = show("sending");
   fill(step, { attempt: null });
   try {
     await deliver(url, body, (attempt) => fill(step, { attempt: t("No answer from the server yet. Trying again ({attempt})…", { attempt: number(attempt) }) }));
   } catch (error) {
-    if (error instanceof RejectedError || error instanceof DeliveryError) return offer(context, error);
+    if (error instanceof RejectedError || error instanceof DeliveryError) return offerRetry(context, error);
     throw error;
   }
   device.settle();
   const thanks = show("thanks");
-  sayEnding(thanks, context);
-  sayContact(thanks, words);
+  showEnding(thanks, context);
+  showContact(thanks, words);
   showCode(thanks, context, body);
-  sayGroup(thanks, JSON.parse(body).group);
-  offerLater(thanks, context);
+  showGroup(thanks, JSON.parse(body).group);
+  showSpending(thanks, context);
   return thanks.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, body, t("Show what was sent")));
 }
 
-/** What the survey says at its end, and the way back to where somebody came from: the same address for everybody, opened by nobody but them. */
-function sayEnding(step, { definition: { survey: { returnLink } }, words }) {
+/** Shows the survey's ending and its return link: the same address for everybody, and only the respondent opens it. */
+function showEnding(step, { definition: { survey: { returnLink } }, words }) {
   fill(step, { ending: words.thanks });
-  linkUp(step.querySelector("[data-slot=ending]")); // a help line can be called, a page of results be opened
+  linkUp(step.querySelector("[data-slot=ending]")); // makes phone numbers and addresses links
   const link = step.querySelector("[data-slot=return]");
   link.parentElement.hidden = returnLink === undefined;
   if (returnLink === undefined) return;
@@ -228,47 +230,47 @@ function sayEnding(step, { definition: { survey: { returnLink } }, words }) {
   link.textContent = t("Go back to {place}", { place: returnLink.split(/[/?]/)[2] });
 }
 
-/** Whom to turn to. */
-function sayContact(step, { contact }) {
+/** Shows the contact. */
+function showContact(step, { contact }) {
   fill(step, { contact });
   const element = step.querySelector("[data-slot=contact]");
   linkUp(element);
   element.closest("dl").hidden = !contact;
 }
 
-/** The page of a closed survey is shown as it came; this adds whom to ask, and puts what the checked definition says in the place of what came. */
-function sayClosed({ device, words }) {
+/** Adds contact and checked texts to the page of a closed survey. */
+function showClosed({ device, words }) {
   const step = show("closed");
-  saySent(sentState(device));
+  showSent(sendState(device));
   fill(step, { title: words.title });
-  sayContact(step, words);
+  showContact(step, words);
   const closing = step.querySelector("[data-slot=closing]");
   if (!closing) return; // paused
   fill(step, { closing: words.closed });
   linkUp(closing);
 }
 
-/** Devices are shared: asks whether whoever sits here has answered, and says nothing else of it before they say so. */
-function sayAnswered(context) {
+/** Asks whether the current user of a shared device has answered, and reveals nothing before. */
+function showAnswered(context) {
   const { closed, device } = context;
   const step = show("answered");
   for (const part of step.querySelectorAll("[data-action=other], .another")) part.hidden = closed;
-  offerLater(step, context);
-  onPress(step, "mine", () => sayMine(context));
+  showSpending(step, context);
+  onPress(step, "mine", () => showMine(context));
   onPress(step, "other", () => {
     device.letAnotherAnswer();
     askConsent({ ...context, sending: false });
   });
 }
 
-function sayMine(context) {
+function showMine(context) {
   const step = show("mine");
-  sayEnding(step, context);
-  offerLater(step, context);
+  showEnding(step, context);
+  showSpending(step, context);
 }
 
-/** What can be done after the record has arrived: look at what this device has spent, and have it forget. */
-function offerLater(step, { device, words }) {
+/** Shows how much privacy this device has spent, and lets it forget. */
+function showSpending(step, { device, words }) {
   const { surveys, epsilon } = device.spent();
   const values = { n: number(surveys), epsilon: number(Math.ceil(100 * epsilon - 1e-9) / 100), surest: percent(posteriorBound(oddsOfSum(epsilon))) };
   const spent = tn(
@@ -284,19 +286,19 @@ function offerLater(step, { device, words }) {
   });
 }
 
-/** Says that a survey was closed first: the record is not counted, and can be removed from here; or be sent, where the survey is open again. */
-function sayUncounted(context) {
+/** Shows that the survey was closed first, so the record is not counted. It can be removed, or sent if the survey is open again. */
+function showUncounted(context) {
   const { closed, definition: { survey }, device, words } = context;
   const step = show("uncounted");
-  step.querySelector("[data-slot=closed]").hidden = !closed || !device.lasts;
+  step.querySelector("[data-slot=closed]").hidden = !closed || !device.isLasting;
   step.querySelector("[data-slot=reopened]").hidden = closed;
   step.querySelector("[data-action=retry]").hidden = closed;
   step.querySelector("[data-action=forget]").classList.toggle("plain", !closed);
   showCode(step, context, device.waiting);
-  step.querySelector("[data-slot=codeLater]").hidden = step.querySelector(".withdrawal").hidden || !device.lasts;
+  step.querySelector("[data-slot=codeLater]").hidden = step.querySelector(".withdrawal").hidden || !device.isLasting;
   step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what was sent")));
   onPress(step, "retry", () => {
-    storing(() => device.hold(false));
+    guardStorage(() => device.hold(false));
     send(context);
   });
   onPress(step, "forget", () => {
@@ -305,22 +307,22 @@ function sayUncounted(context) {
   });
 }
 
-/** Says that the record's code was used before the device heard of its arrival: there is nothing left to send. */
-function sayWithdrawn(context) {
+/** Shows that the record was withdrawn before the device received the acknowledgement: there is nothing left to send. */
+function showWithdrawn(context) {
   context.device.settle();
-  offerLater(show("withdrawn"), context);
+  showSpending(show("withdrawn"), context);
 }
 
-/** Says why the record waits, and sends it again: by itself when the connection is back or after a while, or on demand. */
-function offer(context, error) {
+/** Shows why the record waits. Sends it again when the connection is back, after a while, or on demand. */
+function offerRetry(context, error) {
   const refused = error instanceof RejectedError;
   const { definition: { survey }, device, words } = context;
-  if (!device.waiting) return location.reload(); // another window has removed it, or has sent it
+  if (!device.waiting) return location.reload(); // another window has removed or sent it
   if (refused && error.rule === "closed") {
-    storing(() => device.hold(true));
-    return sayUncounted({ ...context, closed: true });
+    guardStorage(() => device.hold(true));
+    return showUncounted({ ...context, closed: true });
   }
-  if (refused && error.rule === "conflict") return sayWithdrawn(context);
+  if (refused && error.rule === "conflict") return showWithdrawn(context);
   const step = show("waiting");
   showCode(step, context, device.waiting);
   const invitation = refused && error.rule === "invitation";
@@ -328,22 +330,22 @@ function offer(context, error) {
   fill(step, { reason: reason ?? t("The server did not take it."), detail: reason ? null : error.message });
   step.querySelector("[data-slot=entry]").hidden = !invitation;
   onEnter(step.querySelector("[data-slot=entry]"), step, "retry");
-  step.querySelector("[data-slot=waits]").hidden = refused || !device.lasts;
-  step.querySelector("[data-slot=fleeting]").hidden = device.lasts;
+  step.querySelector("[data-slot=waits]").hidden = refused || !device.isLasting;
+  step.querySelector("[data-slot=fleeting]").hidden = device.isLasting;
   step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what will be sent")));
   const waiting = new AbortController();
-  sayGroup(step, JSON.parse(device.waiting).group);
-  const again = () => {
+  showGroup(step, JSON.parse(device.waiting).group);
+  const retry = () => {
     waiting.abort();
     send(context);
   };
   if (!refused) {
-    addEventListener("online", again, { signal: waiting.signal });
-    const timer = setTimeout(again, AGAIN);
+    addEventListener("online", retry, { signal: waiting.signal });
+    const timer = setTimeout(retry, RETRY_INTERVAL);
     waiting.signal.onabort = () => clearTimeout(timer);
   }
   onPress(step, "retry", async () => {
-    if (!invitation || !device.waiting || (await useCode(step, device))) again();
+    if (!invitation || !device.waiting || (await useCode(step, device))) retry();
   });
   onPress(step, "forget", () => {
     waiting.abort();
@@ -352,7 +354,7 @@ function offer(context, error) {
   });
 }
 
-/** Why a record waits, in the page's language; undefined for what only the server's own words, in English, can say. */
+/** Returns why a record waits, in the page's language, or undefined if only the server's message, in English, explains it. */
 function reasonOf(error) {
   if (error.status) return t("The server cannot take it at the moment.");
   if (!(error instanceof RejectedError)) return navigator.onLine ? t("The server could not be reached.") : t("This device is offline.");
@@ -361,14 +363,14 @@ function reasonOf(error) {
   return undefined;
 }
 
-/** Puts another invitation code beside the same record; false where the code typed is none. */
+/** Replaces the invitation code of the same record. Resolves to a false value if the typed code is invalid. */
 async function useCode(step, device) {
   const field = step.querySelector("[data-field=code]");
-  const invitation = await read(latinDigits(field.value));
+  const invitation = await parseCode(latinDigits(field.value));
   mark(field, invitation === undefined);
   if (!invitation) return field.focus();
   const amended = JSON.stringify({ ...JSON.parse(device.waiting), invitation: base64url(invitation) });
-  storing(() => device.amend(amended));
+  guardStorage(() => device.amend(amended));
   return true;
 }
 
@@ -377,8 +379,8 @@ addEventListener("pageshow", (event) => {
 });
 
 const { dataset } = document.querySelector("main");
-const failed = dataset.closed === undefined ? refuse : () => {}; // the page of a closed survey says what there is to say
+const onFailure = dataset.closed === undefined ? showRefusal : () => {}; // the page of a closed survey needs no script
 if (dataset.support === "checked") {
   dataset.support = "started";
-  start(`/api/v1/surveys/${dataset.survey}`, dataset).catch(failed);
-} else if (dataset.support === undefined) failed(new RefusedError(t("a part of this page did not arrive as it was released")));
+  start(`/api/v1/surveys/${dataset.survey}`, dataset).catch(onFailure);
+} else if (dataset.support === undefined) onFailure(new RefusedError(t("a part of this page did not arrive as it was released")));

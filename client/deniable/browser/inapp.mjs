@@ -1,7 +1,4 @@
-/**
- * The browsers inside of other apps. They can read along what is typed in them, and lose what a page keeps, so a survey is
- * better answered in a browser of one's own. They are known by what they announce, here on the device.
- */
+/** In-app browser detection, on the device, by user agent. An app can read all input of its browser, which also loses the pages' storage. */
 
 const APPS = [
   [/\bFB(AN|AV|_IAB|IOS)\b/, "Facebook"],
@@ -19,11 +16,11 @@ const APPS = [
   [/\bWhatsApp\//, "WhatsApp"],
 ];
 
-/** The name of the app that this browser is a part of; "" where it is a part of some app, undefined where it is one of its own. */
+/** Returns the name of the app around this browser: "" for an unknown app, undefined for an independent browser. */
 export function appOf(userAgent) {
-  const found = APPS.find(([announced]) => announced.test(userAgent));
-  if (found) return found[1];
-  const android = /; wv\)/.test(userAgent);
-  const apple = /\((iPhone|iPad|iPod|Macintosh)\b.*AppleWebKit/.test(userAgent) && !/Safari\//.test(userAgent);
-  return android || apple ? "" : undefined;
+  const app = APPS.find(([pattern]) => pattern.test(userAgent));
+  if (app) return app[1];
+  const isAndroid = /; wv\)/.test(userAgent);
+  const isApple = /\((iPhone|iPad|iPod|Macintosh)\b.*AppleWebKit/.test(userAgent) && !/Safari\//.test(userAgent);
+  return isAndroid || isApple ? "" : undefined;
 }

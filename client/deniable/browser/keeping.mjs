@@ -1,30 +1,29 @@
-/**
- * Where the record waits until it has arrived: in the browser's storage; or, where the browser forbids that and the respondent wants it so,
- * nowhere but in the page, for one sending and no longer.
- */
+/** Record storage until delivery: the browser's, or memory if the browser forbids storage and the respondent agrees. */
 
-import { alone, possible } from "./alone.mjs";
 import { RefusedError } from "./definition.mjs";
 import { Device, Memory } from "./delivery.mjs";
 import { t } from "./language.mjs";
 import { onPress, show } from "./page.mjs";
-import { saySent } from "./sent.mjs";
+import { showSent } from "./send_state.mjs";
+import { withLock, checkLocks } from "./window_lock.mjs";
 
-/** {device, alone}: the device's entry for the survey with this digest, and how to take turns with other windows. Asks where nothing can be kept. */
-export async function keeping(digest) {
+/**
+ * Returns {device, lock}: the device's entry for the survey with this digest, and the lock between windows. Asks if nothing can be stored.
+ */
+export async function openDevice(digest) {
   try {
     const device = new Device(digest);
-    await possible(); // a browser that forbids one forbids the other
-    return { device, alone };
+    await checkLocks(); // a browser that forbids one forbids the other
+    return { device, lock: withLock };
   } catch {
-    saySent("unknown"); // it may have answered, and not have kept that
-    await new Promise((goOn) => onPress(show("unkept"), "unkept", goOn));
-    return { device: new Device(digest, new Memory()), alone: (_, action) => action() };
+    showSent("unknown"); // it may have answered without storing that
+    await new Promise((resolve) => onPress(show("unkept"), "unkept", resolve));
+    return { device: new Device(digest, new Memory()), lock: (_, action) => action() };
   }
 }
 
-/** Does something with a storage that was there and now is not, or is full. Throws RefusedError. */
-export function storing(action) {
+/** Runs an action on a storage that may have disappeared or be full. Throws RefusedError. */
+export function guardStorage(action) {
   try {
     return action();
   } catch {

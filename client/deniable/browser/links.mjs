@@ -1,15 +1,18 @@
-/** Addresses in a survey's own texts, as links: of people who can be written to or called, and of pages. Nothing else becomes markup. The twin of `linked` in `web/autolinks.py`. */
+/**
+ * Automatic links in a survey's texts: mail addresses, phone numbers and pages. Nothing else becomes markup. Twin: `linked` in
+ * `web/autolinks.py`.
+ */
 
-const FOUND = /(https:\/\/[^\s<>"]*[^\s<>".,;:!?)])|([\w.+-]+@[\w-]+(?:\.[\w-]+)+)|(\+[0-9][0-9 ()/-]{5,}[0-9])/g;
+const ADDRESS = /(https:\/\/[^\s<>"]*[^\s<>".,;:!?)])|([\w.+-]+@[\w-]+(?:\.[\w-]+)+)|(\+[0-9][0-9 ()/-]{5,}[0-9])/g;
 
-/** Makes links of the addresses in an element that holds text only. */
+/** Turns the addresses in a text-only element into links. */
 export function linkUp(element) {
   const text = element.textContent;
   const parts = [];
   let from = 0;
-  for (const found of text.matchAll(FOUND)) {
-    parts.push(text.slice(from, found.index), link(found));
-    from = found.index + found[0].length;
+  for (const match of text.matchAll(ADDRESS)) {
+    parts.push(text.slice(from, match.index), link(match));
+    from = match.index + match[0].length;
   }
   element.replaceChildren(...parts, text.slice(from));
 }

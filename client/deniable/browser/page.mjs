@@ -1,25 +1,26 @@
 /**
- * What the page can show: one step at a time, and texts as text only. A step is a section of the page, named by its id;
- * whatever a survey says goes through `textContent`, so no text of a survey can become markup.
+ * Page steps and text slots. A step is a section of the page, shown by its id. Survey texts are set with `textContent`, so none can become
+ * markup.
  */
 
-import { isRightToLeft } from "./tongues.mjs";
+import { isRightToLeft } from "./language_names.mjs";
 
-const FLEETING = ["questions", "review", "thanks"];
-const ANSWERS = ["questions", "review"];
-const TWICE = 500; // milliseconds in which a second press is that of a double click: who walks on in earnest is slower
+const WITHOUT_LANGUAGES = ["questions", "review", "thanks"];
+const WITH_ANSWERS = ["questions", "review"];
+const DOUBLE_CLICK = 500; // milliseconds between the presses of a double click
 
-let obeyed = -TWICE; // when a press of what leads on was obeyed last
+let lastPress = -DOUBLE_CLICK; // when the last single press was handled
 
 /**
- * Shows one step and hides the others, and moves the focus to its heading. Gives the step. The page's title stays as it is: browsers
- * write titles to the disk. The links to other languages load the page anew, so they are hidden where that would lose answers, or
- * the code that is shown once.
+ * Shows one step, hides the others, focuses its heading and returns it.
+ *
+ * The page's title never changes, because browsers write titles to the disk. Links to other languages reload the page, so they are hidden
+ * where that would lose answers or the withdrawal code.
  */
 export function show(id) {
-  document.querySelector(".languages").hidden = FLEETING.includes(id);
+  document.querySelector(".languages").hidden = WITHOUT_LANGUAGES.includes(id);
   for (const step of document.querySelectorAll("main > section")) step.hidden = step.id !== id;
-  document.documentElement.classList.toggle("still", ANSWERS.includes(id));
+  document.documentElement.classList.toggle("still", WITH_ANSWERS.includes(id));
   const step = document.getElementById(id);
   step.querySelector("h1").focus({ preventScroll: true });
   toTop();
@@ -27,49 +28,48 @@ export function show(id) {
 }
 
 /**
- * Shows the top of the page. Browsers write to the disk how far a window is scrolled, which tells how many questions there are and
- * where somebody is: while there are answers, the window stays still, and its body is scrolled, of which they keep nothing.
+ * Scrolls to the top.
+ *
+ * Browsers save a window's scroll position, which reveals the number of questions and the progress. During the questions the body is
+ * scrolled instead of the window; its position is not saved.
  */
 export function toTop() {
   scrollTo(0, 0);
   document.body.scrollTo(0, 0);
 }
 
-/**
- * Puts texts into the elements of `root` that are marked with `data-slot`; null or "" hides the element. A text may be
- * {text, lang} where it is in a language of its own.
- */
+/** Sets the texts of elements with `data-slot`; null or "" hides the element. A text in another language is {text, lang}. */
 export function fill(root, texts) {
-  for (const [slot, given] of Object.entries(texts)) {
+  for (const [slot, value] of Object.entries(texts)) {
     const element = root.querySelector(`[data-slot="${slot}"]`);
-    const { text, lang } = typeof given === "string" ? { text: given } : (given ?? {});
+    const { text, lang } = typeof value === "string" ? { text: value } : (value ?? {});
     element.textContent = text ?? "";
     element.hidden = !text;
-    if (lang) Object.assign(element, { lang, dir: isRightToLeft(lang) ? "rtl" : "auto" }); // its first letters may be those of an abbreviation
+    if (lang) Object.assign(element, { lang, dir: isRightToLeft(lang) ? "rtl" : "auto" }); // a text can begin with an abbreviation in another script
   }
 }
 
-/** A copy of what the template with this id holds: its one element. */
+/** Returns a copy of the one element in this template. */
 export function copy(templateId) {
   return document.getElementById(templateId).content.firstElementChild.cloneNode(true);
 }
 
-/** Calls `action` when the button of `root` with this `data-action` is pressed, and no other any more. */
+/** Sets the only action of a button with this `data-action`. */
 export function onPress(root, name, action) {
   root.querySelector(`[data-action=${name}]`).onclick = action;
 }
 
-/** The same for what leads on: the second press of a double click falls on what the first one has brought there, and does nothing. */
+/** The same for a button that leads to the next step: ignores the second press of a double click, which would fall on the next step. */
 export function onSinglePress(root, name, action) {
   onPress(root, name, ({ detail }) => {
     const now = performance.now();
-    if (detail > 1 && now - obeyed < TWICE) return;
-    obeyed = now;
+    if (detail > 1 && now - lastPress < DOUBLE_CLICK) return;
+    lastPress = now;
     action();
   });
 }
 
-/** Presses the button of `root` with this `data-action` when Enter is typed in a field of one line, as in any form. */
+/** Presses a button when Enter is typed in a text field, as forms do. */
 export function onEnter(fields, root, name) {
   fields.onkeydown = (event) => {
     if (event.key !== "Enter" || event.isComposing || !event.target.matches("input[type=text]")) return;
@@ -78,10 +78,10 @@ export function onEnter(fields, root, name) {
   };
 }
 
-/** Forms are there for their `autocomplete` alone, which keeps WebKit and Chromium from saving what they hold. */
+/** Forms exist only for `autocomplete=off`, which keeps WebKit and Chromium from saving their fields. */
 addEventListener("submit", (event) => event.preventDefault());
 
-/** While nobody looks, nothing is to be seen: systems take pictures of pages for their lists of apps and tabs. */
-const away = (hidden) => document.documentElement.classList.toggle("away", hidden);
-addEventListener("visibilitychange", () => away(document.visibilityState === "hidden"));
-addEventListener("pagehide", () => away(true));
+/** Hides the page in the background: systems take screenshots for lists of apps and tabs. */
+const hidePage = (hidden) => document.documentElement.classList.toggle("away", hidden);
+addEventListener("visibilitychange", () => hidePage(document.visibilityState === "hidden"));
+addEventListener("pagehide", () => hidePage(true));

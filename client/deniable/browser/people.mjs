@@ -1,8 +1,8 @@
-/** A picture of up to a hundred people, ten by ten; what stands beside it says the same in words. */
+/** Icon array of up to 100 people, ten by ten. The text beside it has the same content. */
 
 const SIDE = 10;
 
-/** Draws `all` people into an empty or used picture: of each, `filled(index)` says whether it is a full one; a number fills the first ones. */
+/** Draws `all` people into a picture. `filled(index)` returns whether one is filled; a number fills the first ones. */
 export function drawPeople(svg, all, filled) {
   const isFull = typeof filled === "number" ? (index) => index < filled : filled;
   svg.replaceChildren(...Array.from({ length: all }, (_, index) => dot(index, isFull(index))));

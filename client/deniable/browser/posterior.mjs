@@ -1,22 +1,22 @@
 /**
- * What coins mean in people of 100: how sure a guess about one person can become, and how often a record has somebody's answer.
+ * Posterior bounds in people of 100: how certain a guess about one person can become, and how often a record has the true answer.
  *
- * The twin of `posterior.py`. Every figure is computed and rounded here, in whole numbers; pages only write it down in their language.
- * Odds are {own, other}, two BigInts whose ratio is e^epsilon.
+ * Twin: `posterior.py`. Every figure is computed and rounded here, in integers; pages only format it. Odds are {own, other}, two BigInts
+ * whose ratio is e^epsilon.
  */
 
 import { epsilonOf } from "./randomize.mjs";
 
-const MAX_DIGITS = 9; // behind the decimal point of a percentage
+const MAX_DIGITS = 9; // decimal places of a percentage
 const MAX_PEOPLE = 1e6;
-const MAX_GUESSED = 1e5; // people of whom somebody guesses
+const MAX_GUESSED = 1e5; // people in a guess
 const SLACK = 1e-12; // two times ln 3 is ln 9, whatever the last digit of a sum of doubles
-const ALIKE = 1e-6; // thresholds are whole numbers, so equal parts of an epsilon differ a little
-const CERTAIN = 99; // an epsilon whose bound is 100 %
+const TOLERANCE = 1e-6; // thresholds are integers, so equal shares of an epsilon differ a little
+const LARGEST_EPSILON = 99; // an epsilon whose bound is 100%
 
 /**
- * How sure, in percent, somebody who could only guess 50:50 can become by seeing a record, as {percent, digits}: a number from 50 to
- * 100, and its digits behind the decimal point. Rounded up, with as many digits as it takes not to say 100; and 100 where nine do not do.
+ * Returns the posterior bound of a 50:50 guess after a record is seen: {percent, digits}, a number from 50 to 100 and its decimal places.
+ * Rounded up, with enough digits not to show 100; 100 if nine digits are not enough.
  */
 export function posteriorBound({ own, other }) {
   const doubt = (digits) => (100n * 10n ** BigInt(digits) * other) / (own + other); // BigInt division truncates
@@ -28,28 +28,31 @@ export function posteriorBound({ own, other }) {
 }
 
 /**
- * A bound in whole people, as {of, right}: of `of` of them a guess is right for `right` at most. Of 100, or of as many as it takes; and for
- * all of 100 where MAX_GUESSED do not do.
+ * Returns a bound in people, {of, right}: the guess is right for at most `right` of `of`. `of` is 100 or a larger power of ten; all of 100
+ * if MAX_GUESSED is not enough.
  */
 export function rightFor({ percent, digits }) {
   const of = 100 * 10 ** digits;
   return of > MAX_GUESSED ? { of: 100, right: 100 } : { of, right: Math.round((percent / 100) * of) };
 }
 
-/** The odds of two records with these odds, of the same person. */
+/** Returns the odds of two records of one person, each with these odds. */
 export function twice({ own, other }) {
   return { own: own * own, other: other * other };
 }
 
-/** The odds of records whose epsilons add up to `epsilon`, a double, whose own rounding is allowed for. */
+/** Returns the odds of records whose epsilons sum to `epsilon`, a double, with an allowance for its rounding. */
 export function oddsOfSum(epsilon) {
-  const odds = Math.max(1, Math.exp(Math.min(epsilon, CERTAIN)) * (1 - SLACK));
+  const odds = Math.max(1, Math.exp(Math.min(epsilon, LARGEST_EPSILON)) * (1 - SLACK));
   return { own: BigInt(odds * 2 ** 52), other: 2n ** 52n };
 }
 
 /**
- * A channel's odds in people: of `of` who give an answer, `own` have it in their record; of `of` who give another, `other`
- * have it in theirs. For a window: a record that is in the answer's window, of those whose own window is another. `of` is 100, or more where that would round to never, to always, or to no difference.
+ * Returns a channel's odds in people: of `of` who give an answer, `own` have it in their record; of `of` who give another answer, `other`
+ * have it.
+ *
+ * For a window, `other` counts records in the answer's window by people with another window. `of` is 100, or more if that would round to
+ * never, to always, or to no difference.
  */
 export function people({ k, d, levels, inside, outside, keepThreshold, coin }) {
   const counted = (of, chance, whole) => Number((2n * BigInt(of) * chance + whole) / (2n * whole));
@@ -62,9 +65,9 @@ export function people({ k, d, levels, inside, outside, keepThreshold, coin }) {
   }
 }
 
-/** The item whose coins hide least; of several alike, the first of those with the fewest categories, which are understood best. */
+/** Returns the item with the weakest protection. Of several alike, the first with the fewest categories, which is easiest to understand. */
 export function leastProtected(items) {
   const most = Math.max(...items.map(({ channel }) => epsilonOf(channel)));
-  const alike = items.filter(({ channel }) => epsilonOf(channel) >= most * (1 - ALIKE));
+  const alike = items.filter(({ channel }) => epsilonOf(channel) >= most * (1 - TOLERANCE));
   return alike.reduce((least, item) => (item.channel.k < least.channel.k ? item : least));
 }

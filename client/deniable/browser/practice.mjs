@@ -1,6 +1,6 @@
 /**
- * The practice on a harmless question: people are drawn one after another, for Yes and for No, as the coins record them; and from
- * all records together the number who said Yes is reckoned, beside the number who did. What is tossed here goes nowhere.
+ * Practice on a harmless question. The coins record people who say Yes and No; the share of Yes is estimated from all records and shown
+ * beside the true one. Nothing is sent.
  */
 
 import { number, t } from "./language.mjs";
@@ -10,11 +10,11 @@ import { people } from "./posterior.mjs";
 import { channelForEpsilon, cryptoWords, epsilonOf, randomize } from "./randomize.mjs";
 
 const CROWD = 100;
-const AT_A_TIME = 4; // of a crowd, where it may be watched
-const PAUSE = 60; // milliseconds between them: a crowd takes a second and a half
+const AT_A_TIME = 4; // people per step of an animated crowd
+const PAUSE = 60; // milliseconds between steps: a crowd takes a second and a half
 const SIDES = { yes: 0, no: 1 }; // the categories of a yes/no question
 
-/** Makes the practice work, with coins as good as those of `example`. */
+/** Starts the practice with coins of the same epsilon as `example`. */
 export function offerPractice(root, example) {
   const practice = new Practice(root, channelForEpsilon(epsilonOf(example.channel), 2));
   for (const side of Object.keys(SIDES)) {
@@ -26,8 +26,8 @@ export function offerPractice(root, example) {
 class Practice {
   #root;
   #channel;
-  #records = { yes: [], no: [] }; // of the people who say so, which were recorded as Yes
-  #waiting; // the timer of a crowd that is still coming
+  #records = { yes: [], no: [] }; // per side: whether each person was recorded as Yes
+  #waiting; // the timer of an animated crowd
 
   constructor(root, channel) {
     this.#root = root;
@@ -36,25 +36,25 @@ class Practice {
     this.#draw();
   }
 
-  /** One person says so. */
+  /** Records one person. */
   toss(side) {
     const yes = this.#record(side);
     this.#draw();
     fill(this.#root, { rolled: thisTime(side, yes) });
   }
 
-  /** A hundred people say so: one after another where motion is welcome, else all at once. */
+  /** Records 100 people: step by step, or at once if reduced motion is preferred. */
   crowd(side) {
     clearTimeout(this.#waiting);
     fill(this.#root, { rolled: null });
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const come = (left) => {
+    const addPeople = (left) => {
       const now = still ? left : Math.min(left, AT_A_TIME);
-      for (let one = 0; one < now; one += 1) this.#record(side);
+      for (let i = 0; i < now; i += 1) this.#record(side);
       this.#draw(left === now);
-      if (left > now) this.#waiting = setTimeout(come, PAUSE, left - now);
+      if (left > now) this.#waiting = setTimeout(addPeople, PAUSE, left - now);
     };
-    come(CROWD);
+    addPeople(CROWD);
   }
 
   #record(side) {
@@ -63,7 +63,7 @@ class Practice {
     return yes;
   }
 
-  /** Draws the last hundred of each side, and says what came out; the sum only where nobody is still coming, as it is read out. */
+  /** Draws the last 100 people of each side. The estimate waits until a crowd is complete, because screen readers read it aloud. */
   #draw(done = true) {
     for (const [side, records] of Object.entries(this.#records)) {
       const board = this.#root.querySelector(`[data-board=${side}]`);
@@ -81,7 +81,10 @@ class Practice {
     return t("Recorded as Yes: {yes} of {all}. In the long run: {expected} of {of}.", values);
   }
 
-  /** The share of Yes among all who tossed, reckoned from their records as researchers do it, beside the true one. It is never clipped, so it can be impossible: then that is said. */
+  /**
+   * Returns the share of Yes, estimated from the records as researchers do, beside the true one. Estimates are not clipped, so one can be
+   * impossible; the text then says so.
+   */
   #sum() {
     const { yes, no } = this.#records;
     const all = yes.length + no.length;
@@ -90,8 +93,8 @@ class Practice {
     const own = keepThreshold / coin;
     const recorded = [...yes, ...no].filter(Boolean).length;
     const reckoned = Math.round((recorded - all * (1 - own)) / (2 * own - 1));
-    const told = t("Of all {all} people, {true} said Yes. From the records alone one reckons: {reckoned}.", { all: number(all), true: number(yes.length), reckoned: number(reckoned) });
-    return reckoned >= 0 && reckoned <= all ? told : `${told} ${t("That cannot be: for so few people the coins have not evened out yet.")}`;
+    const sentence = t("Of all {all} people, {true} said Yes. From the records alone one reckons: {reckoned}.", { all: number(all), true: number(yes.length), reckoned: number(reckoned) });
+    return reckoned >= 0 && reckoned <= all ? sentence : `${sentence} ${t("That cannot be: for so few people the coins have not evened out yet.")}`;
   }
 }
 

@@ -1,34 +1,34 @@
 /**
- * The questions as controls that a browser cannot submit, restore or remember: they have no name, and a radio button
- * without a name has no group either. So this file does what a group does: one is checked, arrow keys move.
+ * Question controls that a browser cannot submit, restore or save: they have no name. Radio buttons without a name form no group, so this
+ * module implements one: one checked button, and arrow keys.
  */
 
-import { allows, shown } from "./encode.mjs";
+import { syncDefaults } from "./control_defaults.mjs";
+import { allows, visibleQuestions } from "./encode.mjs";
 import { list, number, readNumber, t } from "./language.mjs";
+import { isRightToLeft } from "./language_names.mjs";
 import { copy, fill } from "./page.mjs";
-import { isRightToLeft } from "./tongues.mjs";
 import { typeOf } from "./types.mjs";
-import { unchanged } from "./unchanged.mjs";
 
-const MOST_RADIOS = 12; // more options than this are a list to pick from
+const MAX_RADIOS = 12; // a question with more options gets a drop-down list
 const PARTS = { place: "[data-slot=place]", text: "[data-slot=text]", help: ".help:not([hidden])", hint: ".quiet", problem: ".problem" };
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
-/** The controls of a survey. `onChange()` is called when an answer has changed; which one, or what it is, it does not say. */
+/** The controls of a survey. `onChange()` is called after every change, without the answer or its question. */
 export class Controls {
   #questions;
   #parts;
   #visible;
-  #place; // says where a question stands
+  #positionText; // returns a question's position in words
 
-  /** `oneByOne`: each question is a page of its own, whose heading it is. */
+  /** `oneByOne`: each question is the heading of its own page. */
   constructor(questions, words, oneByOne, onChange) {
     this.#questions = questions;
     this.#parts = questions.map((question, index) => build(question, words, index));
-    if (oneByOne) for (const { element } of this.#parts) head(element);
-    this.#place = placing(questions, oneByOne);
+    if (oneByOne) for (const { element } of this.#parts) makeHeading(element);
+    this.#positionText = describePosition(questions, oneByOne);
     for (const part of this.#parts) {
-      // A number is heard of while it is typed: if its problem went only when it is left, the button pressed next would move away.
+      // On every key: if the problem disappeared only on leaving the field, the button pressed next would move away.
       part.element.addEventListener(part.control.type === "text" ? "input" : "change", () => {
         mark(part, false);
         this.#show();
@@ -42,26 +42,26 @@ export class Controls {
     this.#show();
   }
 
-  /** Forgets the answers to questions that are hidden by now: not while a number is typed, which is 1 on the way from 15 to 16. */
+  /** Erases the answers to hidden questions; not during typing, since 15 becomes 1 on the way to 16. */
   #forgetHidden() {
     for (const [index, { reset }] of this.#parts.entries()) if (!this.#visible[index]) reset();
   }
 
-  /** Shows the questions that the answers so far call for. */
+  /** Shows the questions that the current answers call for. */
   #show() {
-    this.#visible = shown(this.#questions, this.#parts.map(({ answer }) => answer()));
+    this.#visible = visibleQuestions(this.#questions, this.#parts.map(({ answer }) => answer()));
     for (const [index, { element }] of this.#parts.entries()) element.hidden = !this.#visible[index];
-    for (const [before, index] of this.visible.entries()) fill(this.#parts[index].element, { place: this.#place(before, this.#questions[index]) });
+    for (const [before, index] of this.visible.entries()) fill(this.#parts[index].element, { place: this.#positionText(before, this.#questions[index]) });
   }
 
-  /** The numbers of the questions that are shown after the answers so far. */
+  /** The indices of the visible questions. */
   get visible() {
     return this.#visible.flatMap((shows, index) => (shows ? [index] : []));
   }
 
-  /** How many of the questions shown have an answer. */
+  /** The number of visible questions with an answer. */
   get answered() {
-    return this.visible.filter((index) => given(this.#parts[index].answer()) && allows(this.#questions[index], this.#parts[index].answer())).length;
+    return this.visible.filter((index) => hasAnswer(this.#parts[index].answer()) && allows(this.#questions[index], this.#parts[index].answer())).length;
   }
 
   /** One element for each question, in order. */
@@ -69,7 +69,7 @@ export class Controls {
     return this.#parts.map(({ element }) => element);
   }
 
-  /** The numbers of the questions whose answer is missing or not one that they allow. */
+  /** Returns the indices of questions whose answer is missing or not allowed. */
   missing() {
     return this.#parts.flatMap(({ answer }, index) => (allows(this.#questions[index], answer()) ? [] : [index]));
   }
@@ -79,40 +79,43 @@ export class Controls {
     mark(this.#parts[index], true);
   }
 
-  /** Moves the focus to a question's control. */
+  /** Focuses a question's control. */
   focus(index) {
     const { element } = this.#parts[index];
     element.scrollIntoView({ block: "center" });
     element.querySelector("select, input[tabindex='0']").focus({ preventScroll: true });
   }
 
-  /** What a question's control says now, as {text, lang} where the words are the survey's; null where nothing was answered. */
+  /** Returns the current answer as text, {text, lang} if it is the survey's text, or null without an answer. */
   inWords(index) {
-    return given(this.#parts[index].answer()) ? this.#parts[index].inWords() : null;
+    return hasAnswer(this.#parts[index].answer()) ? this.#parts[index].inWords() : null;
   }
 
-  /** The answers, gone from the page as soon as they are read; undefined or empty where a question was skipped. */
+  /** Returns the answers and clears the controls. A skipped question's answer is undefined or empty. */
   take() {
     const answers = this.#parts.map(({ answer }) => answer());
     this.clear();
     return answers;
   }
 
-  /** Forgets every answer. */
+  /** Erases every answer. */
   clear() {
     for (const { element, reset } of this.#parts) {
       reset();
-      unchanged(element);
+      syncDefaults(element);
     }
   }
 }
 
-function given(answer) {
+function hasAnswer(answer) {
   return answer !== undefined && answer !== "";
 }
 
-/** Where a question stands, in words: of how many only where no answer calls for more of them, so that no number jumps or counts what is hidden. */
-function placing(questions, oneByOne) {
+/**
+ * Returns a function that describes a question's position. The total is named only if no answer adds questions, so that no number jumps or
+ * counts hidden ones.
+ */
+function describePosition(questions, oneByOne) {
   const fixed = questions.every(({ showIf }) => showIf === undefined);
   const count = number(questions.length);
   const where = (place) => {
@@ -126,7 +129,7 @@ function placing(questions, oneByOne) {
 }
 
 /** Makes a question the heading of its page. */
-function head(element) {
+function makeHeading(element) {
   const heading = Object.assign(document.createElement("h1"), { className: "asked" });
   const text = element.querySelector("[data-slot=text]");
   const legend = element.querySelector("legend");
@@ -139,53 +142,55 @@ function head(element) {
   }
 }
 
-/** A question's element; its `answer()` as the control has it, `inWords()` as a person reads it, and `reset()`. */
+/** Builds a question's element, with `answer()`, its value; `inWords()`, its text; and `reset()`. */
 function build(question, words, index) {
   const { required, categories } = question;
-  const asks = typeOf(question).control;
-  const shape = asks === "radios" && categories.length > MOST_RADIOS ? "list" : asks;
+  const kind = typeOf(question).control;
+  const shape = kind === "radios" && categories.length > MAX_RADIOS ? "list" : kind;
   const element = copy(`question-${shape}`);
   fill(element, { text: words.question(question), help: words.help(question) });
-  turn(element, words.question(question).lang);
+  setDirection(element, words.question(question).lang);
   const control = element.querySelector("select, input[type=text]") ?? element;
   if (control !== element) control.setAttribute("aria-labelledby", idsOf(element, index, ["place", "text"])); // not the rest of its label
   if (shape !== "boxes") control.setAttribute("aria-required", required);
   const labels = words.options(question);
   const lang = words.optionsLanguage(question);
   const part = { element, control, index, ...CONTROLS[shape](element, question, labels, lang) };
-  if (shape !== "field") speak(element, labels.length, lang);
+  if (shape !== "field") setLanguage(element, labels.length, lang);
   mark(part, false);
   return part;
 }
 
-/** A question in the other direction than the page is laid out in its own. */
-function turn(element, lang) {
+/** Sets the direction of a question that differs from the page's. */
+function setDirection(element, lang) {
   const direction = isRightToLeft(lang) ? "rtl" : "ltr";
   if (direction !== (document.documentElement.dir || "ltr")) element.dir = direction;
 }
 
-/** The ids of parts of a question's element, given to them here, as ARIA attributes list them. */
+/** Gives ids to parts of a question's element, and returns them as a list for ARIA attributes. */
 function idsOf(element, index, names) {
-  const found = names.filter((name) => element.querySelector(PARTS[name]));
-  for (const name of found) element.querySelector(PARTS[name]).id = `${name}-${index}`;
-  return found.map((name) => `${name}-${index}`).join(" ");
+  const selected = names.filter((name) => element.querySelector(PARTS[name]));
+  for (const name of selected) element.querySelector(PARTS[name]).id = `${name}-${index}`;
+  return selected.map((name) => `${name}-${index}`).join(" ");
 }
 
-/** Says which language the first `count` options are in; those after them are the page's own. */
-function speak(element, count, lang) {
+/** Sets the language of the first `count` options; the others are the page's own. */
+function setLanguage(element, count, lang) {
   const options = element.querySelectorAll("label.option span, option:not([disabled])");
   for (const option of [...options].slice(0, count)) option.lang = lang;
 }
 
-/** How each control is filled: (element, question, labels, lang), the last two of its options, give its `answer`, `inWords` and `reset`. */
+/**
+ * Fills each kind of control. Arguments: element, question, and its options' labels and language. Returns `answer`, `inWords` and `reset`.
+ */
 const CONTROLS = {
-  radios: (...given) => choiceOf(...given, (element) => groupOf([...element.querySelectorAll("input")])),
-  list: (...given) => choiceOf(...given, (element) => listOf(element.querySelector("select"))),
+  radios: (...args) => choiceOf(...args, (element) => groupOf([...element.querySelectorAll("input")])),
+  list: (...args) => choiceOf(...args, (element) => listOf(element.querySelector("select"))),
   boxes: boxesOf,
   field: fieldOf,
 };
 
-/** One of several options. `track(element)` makes the control work, and gives the number of the one that is `chosen()`, and `reset()`. */
+/** Fills a single choice. `track(element)` returns `chosen()`, the selected index, and `reset()`. */
 function choiceOf(element, { required, categories }, labels, lang, track) {
   addOptions(element, required ? labels : [...labels, t("Prefer not to say")]);
   const { chosen, reset } = track(element);
@@ -193,23 +198,23 @@ function choiceOf(element, { required, categories }, labels, lang, track) {
 }
 
 /**
- * Boxes to tick, and one for none of them, so that having nothing to tick is not the same as having left the question out: the survey's own
- * option for that, or the page's. Boxes that exclude the others untick them, and are unticked by them; which ones do is said beside them.
+ * Fills a multiple choice: boxes, and one for none of them (the survey's own option or the page's), because ticking nothing is not
+ * skipping. Exclusive boxes untick the others, and the text beside them says so.
  */
 function boxesOf(element, question, labels, lang) {
   const { required, items, source } = question;
   const own = [...(source.none === undefined ? [t("None of these")] : []), ...(required ? [] : [t("Prefer not to say")])];
   addOptions(element, [...labels, ...own]);
   const boxes = [...element.querySelectorAll("input")];
-  const apart = typeOf(question).exclusive(source);
-  const excludes = (index) => index >= items.length || apart.includes(items[index].label);
-  for (const [index, box] of boxes.entries()) if (source.exclusive?.includes(items[index]?.label)) sayAlone(box);
+  const exclusive = typeOf(question).exclusive(source);
+  const excludes = (index) => index >= items.length || exclusive.includes(items[index].label);
+  for (const [index, box] of boxes.entries()) if (source.exclusive?.includes(items[index]?.label)) markExclusive(box);
   const status = element.querySelector("[role=status]");
   if (source.none !== undefined) {
     const none = labels[items.findIndex(({ label }) => label === source.none)];
     element.querySelector(".problem").textContent = t("Tick what applies, or “{none}”.", { none });
   }
-  const skips = items.length + (source.none === undefined ? 1 : 0); // the place of "Prefer not to say"
+  const skips = items.length + (source.none === undefined ? 1 : 0); // the index of "Prefer not to say"
   const ticked = () => boxes.flatMap(({ checked }, index) => (checked ? [index] : []));
   for (const [index, box] of boxes.entries()) {
     box.addEventListener("change", () => {
@@ -220,9 +225,9 @@ function boxesOf(element, question, labels, lang) {
   }
   return {
     answer: () => {
-      const found = ticked();
-      if (found.length === 0 || found[0] === skips) return undefined;
-      return found.filter((index) => index < items.length).map((index) => items[index].label);
+      const selected = ticked();
+      if (selected.length === 0 || selected[0] === skips) return undefined;
+      return selected.filter((index) => index < items.length).map((index) => items[index].label);
     },
     inWords: () => {
       const named = ticked().flatMap((index) => labels[index] ?? []);
@@ -235,17 +240,17 @@ function boxesOf(element, question, labels, lang) {
   };
 }
 
-/** Says of a box that it goes with no other: seen under the option, and heard with its name. */
-function sayAlone(box) {
+/** Marks an exclusive box, in its visible text and its accessible name. */
+function markExclusive(box) {
   const note = document.createElement("small");
   note.textContent = t("only this one");
-  box.nextElementSibling.after(" ", note); // names are put together of texts: with a space between
+  box.nextElementSibling.after(" ", note); // accessible names are concatenated without spaces
 }
 
-/** A field for a number, which the last look shows as it was understood. */
+/** Fills a number field. The review shows the number as it was parsed. */
 function fieldOf(element, { required, source: { low, high } }) {
   const field = element.querySelector("input");
-  if (low < 0) field.inputMode = "text"; // the decimal keys of phones have no minus
+  if (low < 0) field.inputMode = "text"; // phones' decimal keypads have no minus
   const exact = (value) => number(value, { maximumFractionDigits: 20 });
   const range = { low: exact(low), high: exact(high) };
   const hint = required ? t("A number from {low} to {high}", range) : t("A number from {low} to {high}. Leave it empty if you prefer not to say.", range);
@@ -260,7 +265,7 @@ function fieldOf(element, { required, source: { low, high } }) {
   };
 }
 
-/** Repeats the partial's option for each label. */
+/** Repeats the template's option for each label. */
 function addOptions(element, labels) {
   const blank = element.querySelector("[data-repeat]");
   blank.replaceWith(
@@ -274,7 +279,7 @@ function addOptions(element, labels) {
 
 function listOf(select) {
   return {
-    chosen: () => select.selectedIndex - 1, // the first line says: choose one
+    chosen: () => select.selectedIndex - 1, // the first line says "choose one"
     reset: () => {
       select.selectedIndex = 0;
     },
@@ -307,7 +312,7 @@ function groupOf(radios) {
   return { chosen: () => radios.findIndex(({ checked }) => checked), reset: () => check(-1) };
 }
 
-/** Shows or hides a question's problem. A hidden one must not describe the control: it would be read out all the same. */
+/** Shows or hides a question's problem. A hidden one must not describe the control, or screen readers would still read it. */
 function mark({ element, control, index }, missing) {
   element.querySelector(".problem").hidden = !missing;
   control.setAttribute("aria-describedby", idsOf(element, index, ["help", "hint", ...(missing ? ["problem"] : [])]));

@@ -1,17 +1,17 @@
 /**
- * Subset Selection and windows with integer coins: the only place where a browser tosses a coin.
+ * Randomized response: Subset Selection and windows with integer coins. The only place where a browser tosses a coin.
  *
- * The twin of `mechanism.py` and `device/randomize.py`, which give the source: the same integers, and the same words used in the same
- * order. Words are integers from 0 to 2^32 - 1 held as numbers, never touched by a bitwise operator, which would
- * make them signed. No floating point decides anything here.
+ * Twin: `mechanism.py` and `device/randomize.py`, which cite the literature: the same integers, and the same words consumed in the same
+ * order. Words are integers from 0 to 2^32 - 1, stored as numbers; bitwise operators would make them signed. No floating-point number
+ * affects a result.
  */
 
 const WORD = 4294967296; // 2^32
-const SCALE = 192n; // bits after the binary point while e^epsilon is computed
+const SCALE = 192n; // fractional bits of e^epsilon
 
 /**
- * The channel {k, d, outputs, inside, outside, keepThreshold, coin} of least worst-case variance over k categories whose loss is at most
- * `epsilon` / `parts`, a positive number taken as the exact binary number it is, divided exactly.
+ * Returns the channel {k, d, outputs, inside, outside, keepThreshold, coin} over k categories with the least worst-case variance. Its loss
+ * is at most `epsilon` / `parts`, where `epsilon` is taken as the exact binary number it is.
  */
 export function channelForEpsilon(epsilon, k, parts = 1) {
   const power = expBelow(epsilon, BigInt(parts));
@@ -23,8 +23,8 @@ export function channelForEpsilon(epsilon, k, parts = 1) {
 }
 
 /**
- * The window over `levels` levels whose loss is at most `epsilon`, a channel with `levels` besides: level j's window are the `width`
- * outputs from j on. `apart`: one more category, no level, has the last output for itself, which weighs as much as a window.
+ * Returns the window over `levels` levels with loss at most `epsilon`: a channel that also has `levels`. The window of level j is the
+ * `width` outputs from j on. `apart` adds a category that is no level, with the last output to itself, which weighs as much as a window.
  */
 export function windowForEpsilon(epsilon, levels, width, apart) {
   const outside = apart ? levels + width - 1 : levels - 1;
@@ -34,30 +34,30 @@ export function windowForEpsilon(epsilon, levels, width, apart) {
   return Object.freeze({ k: levels + more, d: 1, outputs: levels + width - 1 + more, inside: width, outside, levels, keepThreshold: Number(keepThreshold), coin: WORD });
 }
 
-/** What a definition says of a channel, beside what its survey file says. */
+/** Returns a channel's part of the definition that the survey file does not have. */
 export function published({ k, d, outputs, levels, keepThreshold }) {
   return levels === undefined ? { k, d, keep_threshold: keepThreshold } : { k, outputs, keep_threshold: keepThreshold };
 }
 
-/** The privacy loss that a channel's integers give; rounded to a double, for display and for adding up. */
+/** Returns the privacy loss of a channel's integers, as a double, for display and sums. */
 export function epsilonOf({ inside, outside, keepThreshold, coin }) {
   return Math.log((keepThreshold * outside) / ((coin - keepThreshold) * inside));
 }
 
-/** Whether a report says anything at all: its own category is likelier than another one. */
+/** Returns whether a report is informative: the respondent's own category is likelier than another. */
 export function reveals({ inside, outside, keepThreshold, coin }) {
   return keepThreshold * outside > (coin - keepThreshold) * inside;
 }
 
-/** Whether the losses of these channels add up to more than `cap`, decided exactly: the odds that the thresholds give, against e^cap. */
+/** Returns whether the channels' losses sum to more than `cap`, decided exactly: the thresholds' odds against e^cap. */
 export function exceeds(groups, most, cap) {
   const { own, other } = oddsOfAll(groups, most);
   return own << SCALE > other * expBelow(cap, 1n);
 }
 
 /**
- * e^epsilon of all these channels together, exactly, as the ratio of two BigInts {own, other}. Twin: `total.py`.
- * `groups` are the channels of each block; the `most` that give away most count.
+ * Returns e^epsilon of all these channels exactly, as the ratio of two BigInts {own, other}. `groups`: the channels of each block; only the
+ * `most` with the largest loss count. Twin: `total.py`.
  */
 export function oddsOfAll(groups, most) {
   const odds = groups.map((channels) => ({
@@ -72,7 +72,7 @@ function product(numbers) {
   return numbers.reduce((total, number) => total * number, 1n);
 }
 
-/** 2^192 e^(x / parts) for x > 0, rounded down: the exponential series, every term truncated. BigInt division truncates. */
+/** Returns 2^192 e^(x / parts) for x > 0, rounded down: the exponential series with truncated terms. BigInt division truncates. */
 function expBelow(x, parts) {
   const [numerator, whole] = integerRatio(x);
   const denominator = whole * parts;
@@ -85,7 +85,7 @@ function expBelow(x, parts) {
   return total;
 }
 
-/** A positive double as the fraction of two BigInts that it is, read from its IEEE 754 bits. */
+/** Returns a positive double as the exact fraction of two BigInts, from its IEEE 754 bits. */
 function integerRatio(x) {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, x);
@@ -96,7 +96,7 @@ function integerRatio(x) {
   return shift < 0n ? [mantissa, 1n << -shift] : [mantissa << shift, 1n];
 }
 
-/** The d that minimises (e^eps d + k - d)^2 / (d (k - d)), the smaller one on a tie. */
+/** Returns the d that minimizes (e^eps d + k - d)^2 / (d (k - d)); the smaller one on a tie. */
 function bestSubsetSize(power, k) {
   let d = 1n;
   while (power * power * d * (d + 1n) < ((k - d) * (k - d - 1n)) << (2n * SCALE)) d += 1n;
@@ -104,40 +104,40 @@ function bestSubsetSize(power, k) {
 }
 
 /**
- * Perturbs one question's category, an integer in [0, k), into its report's bits, of which exactly d are 1 (a Uint8Array).
+ * Perturbs a category in [0, k) into the bits of a report, a Uint8Array with exactly d ones.
  *
- * `nextWord()` gives a fresh, independent, uniform word. First the coin, then d choices, or two for a window, are drawn, whatever the
- * coin says.
+ * `nextWord()` returns a fresh, independent, uniform word. The coin is tossed first, then d choices, or two for a window, whatever the coin
+ * shows.
  */
 export function randomize(channel, category, nextWord) {
   const { k, d, levels, keepThreshold, coin } = channel;
   if (!Number.isInteger(category) || category < 0 || category >= k) throw new RangeError("category must be an integer from 0 to k - 1");
-  const kept = nextWord() < keepThreshold;
-  if (levels !== undefined) return outputNear(channel, category, kept, nextWord);
-  const others = choose(d, k - 1, nextWord, coin, kept);
+  const keep = nextWord() < keepThreshold;
+  if (levels !== undefined) return outputNear(channel, category, keep, nextWord);
+  const others = choose(d, k - 1, nextWord, coin, keep);
   const bits = new Uint8Array(k);
   bits.set(others.subarray(0, category));
-  bits[category] = kept ? 1 : 0;
+  bits[category] = keep ? 1 : 0;
   bits.set(others.subarray(category), category + 1);
   return bits;
 }
 
-/** The bits of a report through a window: a place in it and one outside are drawn, and `kept`, the coin, chooses. */
-function outputNear({ outputs, inside, outside, levels, coin }, category, kept, nextWord) {
+/** Returns the bits of a report through a window. Draws one position inside and one outside; `keep`, the coin, selects. */
+function outputNear({ outputs, inside, outside, levels, coin }, category, keep, nextWord) {
   const first = category < levels ? category : outside;
   const near = first + uniformBelow(inside, coin, nextWord);
   const draw = uniformBelow(outside, coin, nextWord);
   const far = draw < first ? draw : draw + inside;
-  const place = kept ? near : far;
+  const output = keep ? near : far;
   const bits = new Uint8Array(outputs);
-  bits[place < outputs ? place : outputs - 1] = 1;
+  bits[output < outputs ? output : outputs - 1] = 1;
   return bits;
 }
 
 /**
- * A uniform subset of `size` among `of` things, as a Uint8Array of 0 and 1; of one thing less if `oneLess`.
+ * Returns a uniform subset of `size` of `of` elements, as a Uint8Array of 0 and 1; with `oneLess`, one element fewer.
  *
- * Floyd's sampling; without its first step it is Floyd's sampling of one less, so that as many words are drawn for both.
+ * Floyd's sampling. Without its first step it samples one fewer, so both consume the same number of words.
  */
 export function choose(size, of, nextWord, coin = WORD, oneLess = false) {
   const chosen = new Uint8Array(of);
@@ -150,7 +150,7 @@ export function choose(size, of, nextWord, coin = WORD, oneLess = false) {
   return chosen;
 }
 
-/** A uniform integer in [0, bound), by rejection; one possible value takes no word. */
+/** Returns a uniform integer in [0, bound), by rejection. A single possible value consumes no word. */
 function uniformBelow(bound, coin, nextWord) {
   if (bound === 1) return 0;
   const largest = coin - (coin % bound) - 1;
@@ -159,11 +159,11 @@ function uniformBelow(bound, coin, nextWord) {
   return draw % bound;
 }
 
-/** A `nextWord` that asks the browser's cryptographic generator. Throws where there is none: nothing else will do. */
+/** Returns a `nextWord` from the browser's cryptographic generator. Throws without one: there is no fallback. */
 export function cryptoWords() {
   const source = globalThis.crypto;
   if (typeof source?.getRandomValues !== "function") throw new Error("this browser must have a cryptographic random generator, got none");
-  const words = new Uint32Array(256); // one call for many words: a call takes far longer than a coin
+  const words = new Uint32Array(256); // batched: a call takes far longer than a coin
   let used = words.length;
   return () => {
     if (used === words.length) {
@@ -171,17 +171,20 @@ export function cryptoWords() {
       used = 0;
     }
     const word = words[used];
-    words[used] = 0; // a word that decided something is kept no longer than it takes
+    words[used] = 0; // erased, because it decided something
     used += 1;
     return word;
   };
 }
 
-/** Which questions this device draws, independently of every answer; twin of `sampling.py`. As a Uint8Array of 0 and 1; undefined where all are. */
+/**
+ * Draws this device's sample of questions, independently of all answers: a Uint8Array of 0 and 1, or undefined for all. Twin:
+ * `sampling.py`.
+ */
 export function draw({ ask, blocks, questions }, nextWord) {
   if (ask === undefined) return undefined;
   const drawn = choose(ask, blocks.length, nextWord);
-  const asked = new Uint8Array(questions.length);
-  for (const [number, block] of blocks.entries()) for (const question of block) asked[question] = drawn[number];
-  return asked;
+  const mask = new Uint8Array(questions.length);
+  for (const [number, block] of blocks.entries()) for (const question of block) mask[question] = drawn[number];
+  return mask;
 }

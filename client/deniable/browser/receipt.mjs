@@ -1,4 +1,4 @@
-/** "Show what was sent": the exact envelope, and what its record says, read back from the bits and from nothing else. */
+/** Receipt ("Show what was sent"): the exact envelope and its meaning, decoded from its bits alone. */
 
 import { list, number, t } from "./language.mjs";
 import { copy, fill } from "./page.mjs";
@@ -7,7 +7,7 @@ import { unpackRecord } from "./submission.mjs";
 import { typeOf } from "./types.mjs";
 import { categoryLabels, itemTexts } from "./words.mjs";
 
-/** The element that shows an envelope; `summary` is the text of its button. */
+/** Returns the element that shows an envelope. `summary`: its button's text. */
 export function receipt({ ask, questions, items }, words, envelope, summary) {
   const element = copy("receipt");
   fill(element, { summary, envelope });
@@ -24,15 +24,15 @@ export function receipt({ ask, questions, items }, words, envelope, summary) {
   return element;
 }
 
-/** What one item's bits say, and how often they say so by chance alone. */
+/** Describes one item's bits, and how often they occur by chance alone. */
 export function sentence(item, labels, bits) {
   const { source, channel } = item;
   const named = list(labels.filter((_, index) => bits[index] === 1));
   const { of, other } = people(channel);
-  return typeOf(item).recorded(source, channel, { named, chance: number(other), of: number(of), d: number(channel.d), k: number(channel.k) }, labels, bits);
+  return typeOf(item).describeRecord(source, channel, { named, chance: number(other), of: number(of), d: number(channel.d), k: number(channel.k) }, labels, bits);
 }
 
-/** The bytes of a base64url text without padding. */
+/** Decodes base64url without padding. */
 function fromBase64url(text) {
   return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
 }

@@ -1,10 +1,10 @@
-/** The headings between questions: each stands before those questions of its section that are asked, and is seen with the first that is shown. */
+/** Section headings: each precedes the asked questions of its section, and is visible with the first visible one. */
 
 import { copy, fill } from "./page.mjs";
 
 export class Sections {
   #questions;
-  #headings = new Map(); // by the question with which the section begins
+  #headings = new Map(); // keyed by the first question of the section
 
   constructor(questions, words) {
     this.#questions = questions;
@@ -16,27 +16,27 @@ export class Sections {
     }
   }
 
-  /** The elements of the questions with the headings among them, in order. */
-  among(elements) {
-    const placed = new Set();
+  /** Returns the questions' elements with headings among them, in order. */
+  interleave(elements) {
+    const done = new Set();
     return elements.flatMap((element, index) => {
       const { under } = this.#questions[index];
-      if (!under || placed.has(under)) return [element];
-      placed.add(under);
+      if (!under || done.has(under)) return [element];
+      done.add(under);
       return [this.#headings.get(under), element];
     });
   }
 
-  /** Shows the headings of these questions, by number, and no others. */
+  /** Shows the headings of these questions, by index, and hides the others. */
   show(indices) {
-    const shown = new Set(indices.map((index) => this.#questions[index].under));
-    for (const [under, heading] of this.#headings) heading.hidden = !shown.has(under);
+    const sections = new Set(indices.map((index) => this.#questions[index].under));
+    for (const [under, heading] of this.#headings) heading.hidden = !sections.has(under);
   }
 
-  /** The heading to be shown with the question at a place among the visible ones, undefined where it stands with an earlier one. */
-  at(visible, place) {
-    const { under } = this.#questions[visible[place]];
-    const earlier = visible.slice(0, place).some((index) => this.#questions[index].under === under);
+  /** Returns the heading of the visible question at this index, or undefined if an earlier question has it. */
+  headingAt(visible, index) {
+    const { under } = this.#questions[visible[index]];
+    const earlier = visible.slice(0, index).some((number) => this.#questions[number].under === under);
     return earlier ? undefined : this.#headings.get(under);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Six words for a fingerprint, which people can compare by eye or read out: 48 bits, each try at which takes 2^18 rounds.
+ * Six-word fingerprint, for people to compare by eye or voice: 48 bits, where each guess costs 2^18 rounds.
  *
- * The twin of `wire/six_words.py`, which says what that is worth. The page's own words are those of the hash which its script's element
- * carries, and which the browser has compared with what it runs. A page that lies can show any words.
+ * Twin: `wire/six_words.py`, which explains the strength. The page's own words come from its script's integrity hash, which the browser has
+ * verified. A dishonest page can show any words.
  */
 
 import { fill } from "./page.mjs";
@@ -26,7 +26,7 @@ export const WORDS = [
   "zoo",
 ].join(" ").split(" ");
 
-/** The words for a fingerprint: a survey's digest in hexadecimal, or a hash of a script as its integrity is written. */
+/** Returns the words of a fingerprint: a survey's digest in hexadecimal, or a script's integrity hash. */
 export async function sixWords(fingerprint) {
   const { subtle } = globalThis.crypto;
   const ascii = (text) => new TextEncoder().encode(text);
@@ -35,12 +35,12 @@ export async function sixWords(fingerprint) {
   return Array.from(new Uint8Array(derived), (byte) => WORDS[byte]).join(" ");
 }
 
-/** Computes the words of the survey and of the page's script when somebody opens the place where they stand: it takes a slow phone a second. */
+/** Computes the words of the survey and of the script when the reader unfolds them: a slow phone takes a second. */
 export function offerWords(step, digest) {
-  const place = step.querySelector("details.six-words");
-  place.ontoggle = async () => {
-    place.ontoggle = null;
+  const details = step.querySelector("details.six-words");
+  details.ontoggle = async () => {
+    details.ontoggle = null;
     const own = document.querySelector("script[src$='/browser/respond.mjs']").integrity;
-    fill(place, { surveyWords: await sixWords(digest), scriptWords: own ? await sixWords(own) : null });
+    fill(details, { surveyWords: await sixWords(digest), scriptWords: own ? await sixWords(own) : null });
   };
 }

@@ -1,12 +1,11 @@
 /**
- * The bits on the wire: one respondent's record, and the envelope it travels in.
- *
- * The twin of `wire/record.py` and `wire/submission.py`, which describe the format: the same bits give the same bytes.
+ * Wire format: one respondent's record and its envelope. Twin: `wire/record.py` and `wire/submission.py`, which describe it; both produce
+ * the same bytes.
  */
 
 export const ID_BYTES = 16;
 
-/** The bits of a record are not what the survey's records look like; `rule` names what is broken in one word. */
+/** The bits are not a valid record of the survey. `rule` names the broken rule in one word. */
 export class SubmissionError extends Error {
   name = "SubmissionError";
 
@@ -16,33 +15,34 @@ export class SubmissionError extends Error {
   }
 }
 
-/** Stored bits of one record, padding not counted: a mask of `masked` questions if there is one, and all bits of each report but its last. */
+/** Returns the bits of a record without padding: a mask of `masked` questions, if any, and all bits of each report except the last. */
 export function recordBits(items, masked = 0) {
   return items.reduce((sum, { channel }) => sum + channel.outputs - 1, masked);
 }
 
-/** Length of one record in bytes. */
+/** Returns the length of a record in bytes. */
 export function recordBytes(items, masked = 0) {
   return Math.ceil(recordBits(items, masked) / 8);
 }
 
 /**
- * Packs each item's perturbed bits, a Uint8Array each and in the survey's order, into one record. `asked` says of each
- * question whether it was asked, where the survey asks a sample; an item's `number` is that of its question.
+ * Packs each item's perturbed bits, Uint8Arrays in the survey's order, into one record.
+ *
+ * `sample` is the mask of sampled questions, if the survey samples; an item's `number` is its question's.
  */
-export function pack(items, bits, asked = []) {
-  const record = new Uint8Array(recordBytes(items, asked.length));
+export function pack(items, bits, sample = []) {
+  const record = new Uint8Array(recordBytes(items, sample.length));
   const stored = items.flatMap(({ number, channel }, index) => {
     const own = [...bits[index].subarray(0, channel.outputs - 1)];
-    return asked.length === 0 || asked[number] ? own : own.fill(0);
+    return sample.length === 0 || sample[number] ? own : own.fill(0);
   });
-  for (const [position, bit] of [...asked, ...stored].entries()) record[Math.floor(position / 8)] += bit * 2 ** (7 - (position % 8));
+  for (const [position, bit] of [...sample, ...stored].entries()) record[Math.floor(position / 8)] += bit * 2 ** (7 - (position % 8));
   return record;
 }
 
 /**
- * The bits of each item of one record, the implied one included; undefined for an item that was not asked. `masked` is the
- * number of questions where the survey asks a sample. Throws SubmissionError, as `unpack` in Python.
+ * Unpacks the bits of each item of a record, with the implied bit; undefined for an item that was not asked. `masked`: the number of
+ * questions if the survey samples. Throws SubmissionError, as `unpack` in Python does.
  */
 export function unpackRecord(items, record, masked = 0) {
   const size = recordBytes(items, masked);
@@ -70,8 +70,8 @@ function withImpliedBit({ id, channel: { outputs, d } }, stored) {
 }
 
 /**
- * The envelope, as sent: `id` of 16 bytes, the definition's digest, how many records, and the records; the public group, who
- * perturbed the answers where it was not this device, and the invitation (15 bytes), where there is one.
+ * Serializes an envelope: `id` (16 bytes), the definition's digest, the number of records, and the records; optionally the public group,
+ * `mode`, if another machine has perturbed the answers, and the invitation (15 bytes).
  */
 export function envelope({ id, digest, count, reports, group, mode, invitation }) {
   if (id.length !== ID_BYTES) throw new SubmissionError("id", `id must be ${ID_BYTES} bytes, got ${id.length}`);
@@ -86,7 +86,7 @@ export function envelope({ id, digest, count, reports, group, mode, invitation }
   });
 }
 
-/** Bytes in base64url without padding. */
+/** Encodes base64url without padding. */
 export function base64url(bytes) {
   const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

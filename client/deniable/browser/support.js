@@ -1,9 +1,9 @@
 /**
- * The first program of the page, for any browser, however old: a classic script without a word of new syntax. It looks for all that
- * the page needs before a question is shown, and says in the page's language if something is missing, or if the page's modules
- * do not come or cannot run. The modules start only where this has marked the page as `checked`.
+ * Browser support check: a classic script in old syntax, the page's first program. It checks for every feature that the page needs,
+ * and shows in the page's language if one is missing, or if the modules fail to load or run. The modules start only after it has
+ * marked the page as `checked`.
  *
- * Object.hasOwn, Array.prototype.at and navigator.locks came after every syntax that the modules use: Chrome 93, Safari 15.4, Firefox 96.
+ * Object.hasOwn, Array.prototype.at and navigator.locks are newer than all syntax of the modules: Chrome 93, Safari 15.4, Firefox 96.
  */
 (function () {
   "use strict";
@@ -14,21 +14,21 @@
     "Element.prototype.closest", "Element.prototype.replaceChildren", "Element.prototype.replaceWith", "Element.prototype.toggleAttribute",
     "HTMLScriptElement.prototype.noModule", "HTMLTemplateElement.prototype.content", "history.pushState"
   ];
-  var NEEDS_HTTPS = ["crypto.subtle.digest", "navigator.locks.request"]; // without HTTPS no browser has them, and the page says so itself
+  var NEEDS_HTTPS = ["crypto.subtle.digest", "navigator.locks.request"]; // no browser has them without HTTPS; the page explains that itself
 
   function has(path) {
-    var found = window, parts = path.split("."), i;
+    var value = window, parts = path.split("."), i;
     for (i = 0; i < parts.length; i += 1) {
-      if (found === undefined || found === null || !(parts[i] in Object(found))) return false;
-      if (i + 1 < parts.length) found = found[parts[i]]; // what stands last may be a getter that works on elements only
+      if (value === undefined || value === null || !(parts[i] in Object(value))) return false;
+      if (i + 1 < parts.length) value = value[parts[i]]; // the last part may be a getter that works on elements only
     }
     return true;
   }
 
   function missing(paths) {
-    var found = [], i;
-    for (i = 0; i < paths.length; i += 1) if (!has(paths[i])) found.push(paths[i]);
-    return found;
+    var names = [], i;
+    for (i = 0; i < paths.length; i += 1) if (!has(paths[i])) names.push(paths[i]);
+    return names;
   }
 
   var main = document.querySelector("main");
@@ -37,8 +37,8 @@
     return JSON.parse(localStorage.getItem(key) || "{}").epsilon !== undefined;
   }
 
-  /** What this device holds, as `sent.mjs` has it: a record of the link's survey, perhaps of this one, or none. */
-  function sentState() {
+  /** Returns the state of `send_state.mjs`: a record of the link's survey, of another one, or no record. */
+  function sendState() {
     var digest, key, i, state = "fresh";
     try {
       digest = (/[#&]digest=([0-9a-f]{64})(?![0-9a-f])/i.exec(location.hash) || [])[1];
@@ -49,12 +49,12 @@
       }
       return state;
     } catch (error) {
-      return "unknown"; // the storage is closed, or holds what no page has written
+      return "unknown"; // the storage is blocked or has an invalid entry
     }
   }
 
-  /** Shows the sentences about what was sent that are true in a state, and hides the others. */
-  function saySent(state) {
+  /** Shows the sentences that are true in a state, and hides the others. */
+  function showSent(state) {
     var elements = document.querySelectorAll("[data-sent]"), i;
     for (i = 0; i < elements.length; i += 1) {
       if ((" " + elements[i].getAttribute("data-sent") + " ").indexOf(" " + state + " ") < 0) elements[i].setAttribute("hidden", "");
@@ -62,7 +62,7 @@
     }
   }
 
-  /** Shows a section in place of the one that says that the survey is being checked. Afterwards, or on other pages, it does nothing. */
+  /** Replaces the loading section by another. Afterwards, or on other pages, does nothing. */
   function stop(id, detail) {
     var loading = document.getElementById("loading"), section = document.getElementById(id);
     if (!loading || !section || loading.hasAttribute("hidden")) return;
@@ -72,7 +72,7 @@
     section.querySelector("h1").focus();
   }
 
-  /** The name of a file of this page, without where it comes from; undefined for those of others. */
+  /** Returns the file name of one of this page's scripts; undefined for others. */
   function own(address) {
     return (/\/browser\/((?:types\/)?[a-z_]+\.m?js)$/.exec(address || "") || [])[1];
   }
@@ -82,12 +82,12 @@
     if (file) stop("broken", file);
   }, true);
 
-  // By now every script has run or failed. An error that came before this file did was heard by nobody, so the page looks for itself.
+  // Every script has run or failed. This file did not hear earlier errors, so it checks.
   window.addEventListener("load", function () {
     if (main.getAttribute("data-support") === "checked" && document.querySelector("script[src$='/respond.mjs']")) stop("broken", "respond.mjs");
   });
 
-  saySent(sentState());
+  showSent(sendState());
   var lacking = missing(window.isSecureContext === false ? NEEDS : NEEDS.concat(NEEDS_HTTPS));
   main.setAttribute("data-support", lacking.length ? "lacking" : "checked");
   if (lacking.length) stop("unsupported", lacking.join(", "));

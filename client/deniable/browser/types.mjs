@@ -1,6 +1,6 @@
 /**
- * The question types by name, the twin of `survey/types/`: what each knows is written down at `oneOf` in `types/base.mjs`. To add one:
- * a module there, and a line here.
+ * Question types by name. Twin: `survey/types/`; `oneOf` in `types/base.mjs` describes their interface. To add a type, add a module there
+ * and a line here.
  */
 
 import { choice } from "./types/choice.mjs";
@@ -11,7 +11,7 @@ import { yesNo } from "./types/yes_no.mjs";
 
 export const TYPES = new Map([["yes_no", yesNo], ["choice", choice], ["scale", scale], ["number", numeric], ["multi_choice", multiChoice]]);
 
-/** The type of a question or item. */
+/** Returns the type of a question or item. */
 export function typeOf({ type }) {
   return TYPES.get(type);
 }

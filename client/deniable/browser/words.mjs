@@ -1,15 +1,16 @@
-/** The survey's own texts in one of its languages. What a translation lacks is in the survey's language, and says so. */
+/** Survey texts in one of the survey's languages. Missing translations fall back to the original, marked with its language. */
 
 import { language, t } from "./language.mjs";
 import { typeOf } from "./types.mjs";
 
 /**
- * Texts as {text, lang}: title, about, contact, ethics, thanks and closed (undefined where the survey has none), `question(q)`, `help(q)` (likewise);
- * `section(q)`, the `sectionTitle` and `note` of the one that begins with a question; and `options(q)`, the labels of what can be chosen of a question or an item, in the language `optionsLanguage(q)`.
+ * Returns texts as {text, lang}: title, about, contact, ethics, thanks and closed (undefined if the survey lacks them); `question(q)`;
+ * `help(q)` (or undefined); `section(q)`, with `sectionTitle` and `note`, for a question that begins a section; and `options(q)`, the
+ * option labels of a question or item, in the language `optionsLanguage(q)`.
  */
-export function wordsOf(survey, reading) {
-  const own = { language: reading, texts: Object.hasOwn(survey.translations, reading) ? survey.translations[reading] : {} };
-  const say = (found, otherwise) => (found === undefined ? { text: otherwise, lang: survey.language } : { text: found, lang: own.language });
+export function wordsOf(survey, textLanguage) {
+  const own = { language: textLanguage, texts: Object.hasOwn(survey.translations, textLanguage) ? survey.translations[textLanguage] : {} };
+  const say = (translation, otherwise) => (translation === undefined ? { text: otherwise, lang: survey.language } : { text: translation, lang: own.language });
   const text = (key) => (survey[key] === undefined ? undefined : say(own.texts[key], survey[key]));
   const words = (id) => (Object.hasOwn(own.texts.questions ?? {}, id) ? own.texts.questions[id] : {});
   return {
@@ -28,21 +29,21 @@ export function wordsOf(survey, reading) {
     options: (question) => words(question.id).options ?? typeOf(question).labels(question.source),
     optionsLanguage: (question) => {
       if (words(question.id).options) return own.language;
-      return typeOf(question).options(question.source).length ? survey.language : language(); // the page's own words
+      return typeOf(question).options(question.source).length ? survey.language : language(); // the page's own texts
     },
   };
 }
 
-/** What each item of a survey asks, in order: the question's text, and for a multiple choice the option. */
+/** Returns each item's text, in order: the question's, with the option for a multiple choice. */
 export function itemTexts(questions, words) {
   return questions.flatMap((question) => {
-    const asked = words.question(question);
+    const questionText = words.question(question);
     const options = words.options(question);
-    return question.items.map(({ label }, index) => (label === undefined ? asked : { ...asked, text: `${asked.text} – ${options[index]}` }));
+    return question.items.map(({ label }, index) => (label === undefined ? questionText : { ...questionText, text: `${questionText.text} – ${options[index]}` }));
   });
 }
 
-/** The labels of an item's categories, with "no answer" last where it may be skipped. */
+/** Returns the labels of an item's categories, with "no answer" last if it is optional. */
 export function categoryLabels(item, words) {
   return item.required ? words.options(item) : [...words.options(item), t("no answer")];
 }

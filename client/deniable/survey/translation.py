@@ -17,7 +17,7 @@ TEXTS = ("title", "about", "contact", "ethics", "thanks", "closed")
 
 
 def negotiate(preferred: Iterable[str], available: Sequence[str]) -> str | None:
-    """Returns the available language that fits a reader best. Twin: `negotiate` in browser/reading.mjs.
+    """Returns the available language that fits a reader best. Twin: `negotiate` in browser/survey_language.mjs.
 
     For each preferred tag in turn: the same tag, in any case; else its longest available prefix (`pt` for `pt-BR`); else the first
     relative (`pt-BR` for `pt-PT`).

@@ -1,4 +1,4 @@
-/** Cards that fold: a link to one opens it, a button opens or folds all, and paper gets them open. */
+/** Foldable question cards: a link opens its target, one button folds or unfolds all, and printing unfolds all. */
 
 const cards = () => [...document.querySelectorAll(".question > details:first-child")];
 
@@ -16,27 +16,27 @@ openTarget();
 
 let folded = [];
 addEventListener("beforeprint", () => {
-  folded = [...document.querySelectorAll(".question details, .folds > details")].filter((one) => !one.open);
+  folded = [...document.querySelectorAll(".question details, .folds > details")].filter((card) => !card.open);
   for (const card of folded) card.open = true;
 });
 addEventListener("afterprint", () => {
   for (const card of folded) card.open = false;
 });
 
-/** The button that opens or folds all, which says what it would do. */
-function begin() {
+/** Prepares the button that folds or unfolds all cards. */
+function prepareButton() {
   const button = document.querySelector("[data-unfolds]");
   if (!button) return;
-  const name = () => { button.textContent = cards().every((card) => card.open) ? button.dataset.folds : button.dataset.unfolds; };
+  const updateText = () => { button.textContent = cards().every((card) => card.open) ? button.dataset.folds : button.dataset.unfolds; };
   button.onclick = () => {
     const open = !cards().every((card) => card.open);
     for (const card of cards()) card.open = open;
-    name();
+    updateText();
   };
-  for (const card of cards()) card.addEventListener("toggle", name);
-  name();
+  for (const card of cards()) card.addEventListener("toggle", updateText);
+  updateText();
   button.hidden = false;
 }
 
-document.addEventListener("renewed", begin);
-begin();
+document.addEventListener("renewed", prepareButton);
+prepareButton();

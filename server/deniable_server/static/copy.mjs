@@ -1,6 +1,6 @@
-/** Buttons that copy the text of an input or of an element; without JavaScript they stay hidden, and the text can be selected. */
+/** Copy buttons for an input or element. Without JavaScript they stay hidden, and the text can be selected. */
 
-function begin() {
+function prepareButtons() {
   for (const button of document.querySelectorAll("[data-copies]")) {
     const source = document.getElementById(button.dataset.copies);
     button.hidden = !navigator.clipboard;
@@ -12,5 +12,5 @@ function begin() {
   }
 }
 
-document.addEventListener("renewed", begin);
-begin();
+document.addEventListener("renewed", prepareButtons);
+prepareButtons();

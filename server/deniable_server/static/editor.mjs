@@ -10,15 +10,15 @@ let checks = 0; // waiting checks: only the last one is sent
 
 const form = () => document.getElementById("editor");
 
-/** Returns the server's page after a POST of `sent`, or a GET without it. */
-function page(sent) {
+/** Returns the server's page after a POST of `body`, or a GET without it. */
+function page(body) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open(sent ? "POST" : "GET", form().action.replace(/#.*/, ""));
+    request.open(body ? "POST" : "GET", form().action.replace(/#.*/, ""));
     request.responseType = "document"; // a document that runs no script
     request.onload = () => resolve(request);
     request.onerror = reject;
-    request.send(sent);
+    request.send(body);
   });
 }
 
@@ -30,23 +30,23 @@ function send(pressed, whole) {
     if (check && (checks -= 1) > 0) return;
     if (refused) await takeToken();
     const focused = document.activeElement;
-    const sent = new URLSearchParams(new FormData(form()));
-    if (pressed) sent.set("do", pressed);
+    const body = new URLSearchParams(new FormData(form()));
+    if (pressed) body.set("do", pressed);
     form().inert = Boolean(pressed); // the fields may change: no typing into one that disappears
-    const request = await page(sent).catch(() => undefined);
+    const request = await page(body).catch(() => undefined);
     form().inert = false;
     if (pressed) focused.focus({ preventScroll: true }); // an inert element loses the focus
-    const made = request?.response?.getElementById("editor");
-    refused = !made;
-    if (loggedOut(request)) sayLogIn(request.responseURL);
+    const response = request?.response?.getElementById("editor");
+    refused = !response;
+    if (loggedOut(request)) showLogin(request.responseURL);
     else if (request?.responseURL && new URL(request.responseURL).pathname !== location.pathname) location.assign(request.responseURL);
-    else if (!made) say(request);
+    else if (!response) showFailure(request);
     else {
-      if (whole) replace(made, sent);
-      else renew(made);
-      sayKept();
+      if (whole) replace(response, body);
+      else renew(response);
+      announceSaved();
     }
-  }).catch(() => say());
+  }).catch(() => showFailure());
 }
 
 /** Takes a new CSRF token from the server. */
@@ -59,13 +59,13 @@ async function takeToken() {
 const loggedOut = (request) => Boolean(request?.responseURL) && new URL(request.responseURL).pathname === "/login";
 
 /** Replaces the form with the server's, keeps text typed since, and restores the focus. */
-function replace(made, sent) {
+function replace(response, body) {
   const before = document.activeElement?.id;
-  const typed = sent.has("do") ? [] : [...form().elements].filter((field) => field.id && valueOf(field) !== (sent.get(field.name) ?? ""));
-  keepPlace(form().querySelector("iframe"), made.querySelector("iframe"));
-  const open = unfolded(form());
-  if (!sent.has("do")) for (const [place, one] of unfolded(made)) one.open ||= Boolean(open.get(place)?.open);
-  form().replaceWith(document.adoptNode(made));
+  const typed = body.has("do") ? [] : [...form().elements].filter((field) => field.id && valueOf(field) !== (body.get(field.name) ?? ""));
+  keepScroll(form().querySelector("iframe"), response.querySelector("iframe"));
+  const open = foldsOf(form());
+  if (!body.has("do")) for (const [name, fold] of foldsOf(response)) fold.open ||= Boolean(open.get(name)?.open);
+  form().replaceWith(document.adoptNode(response));
   for (const { id, value, checked } of typed) Object.assign(document.getElementById(id) ?? {}, { value, checked });
   const next = form().querySelector("[autofocus]") ?? document.getElementById(before ?? "");
   next?.focus();
@@ -74,10 +74,10 @@ function replace(made, sent) {
 }
 
 /** Returns the folds by their section and name. */
-const unfolded = (among) => new Map([...among.querySelectorAll("details")].map((one) => [`${one.closest("[id]").id} ${one.firstElementChild.textContent}`, one]));
+const foldsOf = (root) => new Map([...root.querySelectorAll("details")].map((fold) => [`${fold.closest("[id]").id} ${fold.firstElementChild.textContent}`, fold]));
 
 /** Announces to screen readers that the draft is saved, with the precision; errors are alerts of their own. */
-function sayKept() {
+function announceSaved() {
   const plan = form().querySelector("#outlook strong")?.textContent;
   const [status, message] = [document.getElementById("saved"), plan ? `Saved. ${plan}` : ""];
   if (status.textContent !== message) status.textContent = message;
@@ -90,12 +90,12 @@ function valueOf(field) {
 }
 
 /** Replaces messages and previews only; the fields keep their text, because a person may be typing. */
-function renew(made) {
-  for (const live of made.querySelectorAll("[data-live]")) {
-    const there = document.getElementById(live.id);
-    if (!there || there.isEqualNode(live)) continue;
-    keepPlace(there.querySelector("iframe"), live.querySelector("iframe"));
-    there.replaceWith(document.adoptNode(live));
+function renew(response) {
+  for (const live of response.querySelectorAll("[data-live]")) {
+    const old = document.getElementById(live.id);
+    if (!old || old.isEqualNode(live)) continue;
+    keepScroll(old.querySelector("iframe"), live.querySelector("iframe"));
+    old.replaceWith(document.adoptNode(live));
   }
   for (const field of form().querySelectorAll("input, select, textarea")) {
     field.toggleAttribute("aria-invalid", false);
@@ -104,20 +104,20 @@ function renew(made) {
 }
 
 /** Passes the scroll position of the old frame to the new one. */
-function keepPlace(before, next) {
+function keepScroll(before, next) {
   if (before && next) next.name = before.contentDocument?.body?.scrollTop ?? "";
 }
 
-function say(request) {
-  alarm(`Not saved: ${request?.response?.querySelector("main p")?.textContent ?? "the server could not be reached."} Your text is still here.`);
+function showFailure(request) {
+  showProblem(`Not saved: ${request?.response?.querySelector("main p")?.textContent ?? "the server could not be reached."} Your text is still here.`);
 }
 
-function sayLogIn(door) {
-  const link = Object.assign(document.createElement("a"), { href: door, target: "_blank", rel: "noopener", textContent: "Log in in another window" });
-  alarm("You are logged out, and your text is not saved yet. It is still here. ", link, ", then come back: it is saved with your next change.");
+function showLogin(address) {
+  const link = Object.assign(document.createElement("a"), { href: address, target: "_blank", rel: "noopener", textContent: "Log in in another window" });
+  showProblem("You are logged out, and your text is not saved yet. It is still here. ", link, ", then come back: it is saved with your next change.");
 }
 
-function alarm(...words) {
+function showProblem(...words) {
   const problem = document.createElement("p");
   problem.className = "problem";
   problem.setAttribute("role", "alert");
@@ -141,7 +141,7 @@ document.addEventListener("change", (event) => {
 let dragged;
 document.addEventListener("pointerdown", (event) => {
   const card = event.target.closest(".handle")?.closest("[data-question]");
-  for (const one of document.querySelectorAll("[data-question]")) one.draggable = one === card;
+  for (const question of document.querySelectorAll("[data-question]")) question.draggable = question === card;
 });
 document.addEventListener("dragstart", (event) => {
   dragged = event.target.dataset?.question;
@@ -149,7 +149,7 @@ document.addEventListener("dragstart", (event) => {
 });
 document.addEventListener("dragover", (event) => {
   const over = event.target.closest?.("[data-question]");
-  for (const one of document.querySelectorAll(".over")) if (one !== over) one.classList.remove("over");
+  for (const question of document.querySelectorAll(".over")) if (question !== over) question.classList.remove("over");
   if (dragged === undefined || !over) return;
   event.preventDefault();
   over.classList.add("over");
@@ -162,5 +162,5 @@ document.addEventListener("drop", (event) => {
 });
 document.addEventListener("dragend", () => {
   dragged = undefined;
-  for (const one of document.querySelectorAll(".over")) one.classList.remove("over");
+  for (const question of document.querySelectorAll(".over")) question.classList.remove("over");
 });

@@ -20,28 +20,28 @@ function page(address) {
 }
 
 /** Returns the fold of the controls. */
-const folding = (form) => form.closest("details") ?? form.querySelector("details");
+const foldOf = (form) => form.closest("details") ?? form.querySelector("details");
 
-async function show(form, field) {
+async function update(form, field) {
   const address = `${location.pathname}?${new URLSearchParams(new FormData(form))}`;
-  const made = await page(address).catch(() => undefined);
-  if (!made?.querySelector(FORM)) {
-    location.assign(address); // logged out, or without an answer: as the button would do it
+  const response = await page(address).catch(() => undefined);
+  if (!response?.querySelector(FORM)) {
+    location.assign(address); // logged out or no reply: load the page, as the button would
     return;
   }
   const focused = document.activeElement === field;
-  const open = folding(form)?.open;
-  document.title = made.title;
-  document.querySelector("main").replaceWith(document.adoptNode(made.querySelector("main")));
+  const open = foldOf(form)?.open;
+  document.title = response.title;
+  document.querySelector("main").replaceWith(document.adoptNode(response.querySelector("main")));
   history.replaceState(history.state, "", address);
   const renewed = document.querySelector(FORM);
-  if (open && folding(renewed)) folding(renewed).open = true;
+  if (open && foldOf(renewed)) foldOf(renewed).open = true;
   if (focused) renewed.elements[field.name]?.focus();
   document.dispatchEvent(new Event("renewed"));
 }
 
 document.addEventListener("change", ({ target }) => {
-  if (target.form?.matches(FORM)) show(target.form, target);
+  if (target.form?.matches(FORM)) update(target.form, target);
 });
 
 function hideButtons() {

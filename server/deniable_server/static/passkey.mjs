@@ -1,25 +1,25 @@
-/** Forms that a passkey answers: `data-passkey` is "create" or "get", `data-options` what the server asks for. Without JavaScript they stay hidden. */
+/** Passkey forms: `data-passkey` is "create" or "get", `data-options` the server's options. Without JavaScript they stay hidden. */
 
 const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
 const text = (buffer) =>
   btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-const named = (list) => list?.map((one) => ({ ...one, id: bytes(one.id) }));
+const withIds = (list) => list?.map((credential) => ({ ...credential, id: bytes(credential.id) }));
 
-/** What the browser takes, of the server's JSON. */
+/** Converts the server's JSON to the browser's options. */
 function options(json) {
   const { challenge, user, excludeCredentials, allowCredentials, ...rest } = JSON.parse(json);
-  const given = { ...rest, challenge: bytes(challenge) };
-  if (user) given.user = { ...user, id: bytes(user.id) };
-  if (excludeCredentials) given.excludeCredentials = named(excludeCredentials);
-  if (allowCredentials) given.allowCredentials = named(allowCredentials);
-  return given;
+  const converted = { ...rest, challenge: bytes(challenge) };
+  if (user) converted.user = { ...user, id: bytes(user.id) };
+  if (excludeCredentials) converted.excludeCredentials = withIds(excludeCredentials);
+  if (allowCredentials) converted.allowCredentials = withIds(allowCredentials);
+  return converted;
 }
 
-/** The browser's answer as JSON. */
+/** Serializes the browser's credential as JSON. */
 function answer({ id, rawId, type, response }) {
   const parts = ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"];
-  const sent = parts.filter((name) => response[name]).map((name) => [name, text(response[name])]);
-  return JSON.stringify({ id, rawId: text(rawId), type, response: Object.fromEntries(sent) });
+  const fields = parts.filter((name) => response[name]).map((name) => [name, text(response[name])]);
+  return JSON.stringify({ id, rawId: text(rawId), type, response: Object.fromEntries(fields) });
 }
 
 for (const form of document.querySelectorAll("form[data-passkey]")) {
@@ -27,8 +27,8 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     try {
-      const given = { publicKey: options(form.dataset.options) };
-      form.elements.credential.value = answer(await navigator.credentials[form.dataset.passkey](given));
+      const request = { publicKey: options(form.dataset.options) };
+      form.elements.credential.value = answer(await navigator.credentials[form.dataset.passkey](request));
       form.submit();
     } catch {
       form.querySelector("[role=alert]").textContent = "The device gave no passkey. Try again, or use a code.";

@@ -1,4 +1,6 @@
-/** Buttons that make a PNG of a chart's SVG: drawn here, at twice its size; without JavaScript they stay hidden, and there is the SVG. */
+/**
+ * PNG downloads of SVG charts, drawn in the browser at twice their size. Without JavaScript the buttons stay hidden, and the SVG remains.
+ */
 
 const SCALE = 2;
 
@@ -14,7 +16,7 @@ async function png(address) {
   return canvas.toDataURL("image/png");
 }
 
-function begin() {
+function prepareButtons() {
   for (const button of document.querySelectorAll("[data-png]")) {
     button.hidden = false;
     button.onclick = async () => {
@@ -29,5 +31,5 @@ function begin() {
   }
 }
 
-document.addEventListener("renewed", begin);
-begin();
+document.addEventListener("renewed", prepareButtons);
+prepareButtons();

@@ -11,9 +11,9 @@ const network = globalThis.fetch.bind(globalThis);
 /** In-memory storage, enumerable like the browser's. */
 class Memory {
   static #methods = {
-    getItem: (kept) => (key) => (Object.hasOwn(kept, key) ? kept[key] : null),
-    setItem: (kept) => (key, value) => void (kept[key] = String(value)),
-    removeItem: (kept) => (key) => void delete kept[key],
+    getItem: (entries) => (key) => (Object.hasOwn(entries, key) ? entries[key] : null),
+    setItem: (entries) => (key, value) => void (entries[key] = String(value)),
+    removeItem: (entries) => (key) => void delete entries[key],
   };
 
   constructor() {
@@ -24,19 +24,19 @@ class Memory {
 }
 
 /** Stub of fetch: answers as the server would, and passes on only the request for the definition. */
-async function answered(address, { method = "GET" } = {}) {
+async function stubFetch(address, { method = "GET" } = {}) {
   const { pathname, origin } = new URL(address, location.href);
-  if (origin !== location.origin) throw new TypeError("a preview asks nobody else");
+  if (origin !== location.origin) throw new TypeError("a preview sends no request to another server");
   if (method === "GET" && pathname === own) {
     return network(script.dataset.definition, { credentials: "same-origin", cache: "no-store", referrerPolicy: "no-referrer" });
   }
-  if (method !== "POST") throw new TypeError("a preview asks for nothing else");
-  const said = pathname.endsWith("/invitations/check") ? { usable: true } : { accepted: 1 };
-  return new Response(JSON.stringify(said), { headers: { "Content-Type": "application/json" } });
+  if (method !== "POST") throw new TypeError("a preview sends no other request");
+  const reply = pathname.endsWith("/invitations/check") ? { usable: true } : { accepted: 1 };
+  return new Response(JSON.stringify(reply), { headers: { "Content-Type": "application/json" } });
 }
 
 Object.defineProperty(globalThis, "localStorage", { value: new Memory(), configurable: false });
-Object.defineProperty(globalThis, "fetch", { value: answered, configurable: false });
+Object.defineProperty(globalThis, "fetch", { value: stubFetch, configurable: false });
 Object.defineProperty(navigator, "sendBeacon", { value: () => false, configurable: false });
 
 /** Blocks links to pages that only published surveys have. */
@@ -49,20 +49,20 @@ document.addEventListener("click", (event) => {
  * Beside the form of a draft, goes on to the questions at the earlier scroll position, and takes no focus from a person who types
  * in the form until the frame is touched.
  */
-function beside() {
-  history.replaceState(null, "", location.pathname + location.hash); // the script takes no address with more than a language behind its ?
+function continueToQuestions() {
+  history.replaceState(null, "", location.pathname + location.hash); // the script accepts only a language after "?"
   const { focus } = HTMLElement.prototype;
   let touched = false;
   for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, ({ isTrusted }) => (touched ||= isTrusted), { capture: true });
-  HTMLElement.prototype.focus = function (...given) {
-    if (touched) focus.apply(this, given);
+  HTMLElement.prototype.focus = function (...args) {
+    if (touched) focus.apply(this, args);
   };
-  once("consent", (consent) => consent.querySelector("[data-action=agree]").click());
-  once("questions", () => document.body.scrollTo(0, Number(window.name)));
+  onFirstShow("consent", (consent) => consent.querySelector("[data-action=agree]").click());
+  onFirstShow("questions", () => document.body.scrollTo(0, Number(window.name)));
 }
 
 /** Calls `action` when this step is first shown. */
-function once(id, action) {
+function onFirstShow(id, action) {
   const step = document.getElementById(id);
   const observer = new MutationObserver(() => {
     if (step.hidden) return;
@@ -72,6 +72,6 @@ function once(id, action) {
   observer.observe(step, { attributeFilter: ["hidden"] });
 }
 
-if ("beside" in script.dataset) beside();
+if ("beside" in script.dataset) continueToQuestions();
 if (window.parent === window) main.textContent = "A preview is shown in the page of its draft.";
 else document.head.append(document.getElementById("script").content.cloneNode(true));

@@ -1,12 +1,12 @@
-/** On a phone the tabs are one line that scrolls: the tab of this page is brought into sight, and an end behind which there are more fades. */
+/** Scrolling tab bar on phones: shows the current tab, and fades an end with more tabs behind it. */
 
-function begin() {
+function prepareTabs() {
   for (const tabs of document.querySelectorAll("nav.trail")) {
-    const here = tabs.querySelector("[aria-current]");
+    const current = tabs.querySelector("[aria-current]");
     tabs.onscroll = () => tabs.toggleAttribute("data-scrolled", tabs.scrollLeft > 8);
-    if (here) tabs.scrollLeft = here.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - here.offsetWidth) / 2;
+    if (current) tabs.scrollLeft = current.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - current.offsetWidth) / 2;
   }
 }
 
-document.addEventListener("renewed", begin);
-begin();
+document.addEventListener("renewed", prepareTabs);
+prepareTabs();

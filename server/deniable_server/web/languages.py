@@ -71,7 +71,7 @@ def _language(locale: Locale, texts: NullTranslations, catalog: Catalog) -> Lang
 
 
 def tongue_of(tag: str) -> Tongue:
-    """Returns the name and direction of a language by its tag, whether or not it has a catalog. Twin: `browser/tongues.mjs`."""
+    """Returns the name and direction of a language by its tag, whether or not it has a catalog. Twin: `browser/language_names.mjs`."""
     if tag in _BEYOND_CLDR:
         return Tongue(tag, *_BEYOND_CLDR[tag])
     try:
@@ -146,7 +146,7 @@ def chosen() -> Language:
 
 
 def reading() -> str:
-    """Returns the tag of the survey's texts on this page: the best for the reader. Twin: `readingOf` in browser/reading.mjs."""
+    """Returns the tag of the survey's texts on this page: the best match. Twin: `surveyLanguage` in browser/survey_language.mjs."""
     return survey.negotiate(_requested()) if (survey := _survey()) else chosen().tag
 
 

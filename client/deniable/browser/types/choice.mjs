@@ -1,6 +1,6 @@
-/** One of several options. Answers: an option's text, or an integer written as an option. */
+/** Single-choice question. Answers: an option's text, or an integer that is an option. */
 
-import { meaningOf, labelProblem, oneOf } from "./base.mjs";
+import { labelMeaning, labelProblem, oneOf } from "./base.mjs";
 
 export const choice = {
   ...oneOf,
@@ -14,10 +14,10 @@ export const choice = {
     return [...options];
   },
 
-  place(source, categories, answer) {
+  position(source, categories, answer) {
     const text = Number.isSafeInteger(answer) ? String(answer) : answer;
     if (typeof text !== "string") return undefined;
-    const index = categories.indexOf(meaningOf(text, (label) => categories.includes(label)));
+    const index = categories.indexOf(labelMeaning(text, (label) => categories.includes(label)));
     return index < 0 ? undefined : index;
   },
 };

@@ -1,10 +1,10 @@
-/** Any number of several options, each a yes/no item with its share of epsilon. Answers: a list of the options chosen. */
+/** Multiple-choice question: each option is a yes/no item with a share of epsilon. Answers: a list of options. */
 
 import { choice } from "./choice.mjs";
 
 export const multiChoice = {
   ...choice,
-  beside: ["exclusive", "none"],
+  optional: ["exclusive", "none"],
   control: "boxes",
 
   problem(source) {
@@ -23,12 +23,12 @@ export const multiChoice = {
     return none === undefined ? exclusive : [...exclusive, none];
   },
 
-  place() {
-    return undefined; // its items have places, the whole has none
+  position() {
+    return undefined; // only its items have categories
   },
 };
 
-/** The rule that the options which go with no other one break, or undefined. */
+/** Returns the rule that exclusive options break, or undefined. */
 function exclusiveProblem({ options, exclusive, none }) {
   if (none !== undefined && !options.includes(none)) return "none must be one of the options";
   if (exclusive === undefined) return undefined;

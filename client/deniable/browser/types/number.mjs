@@ -1,4 +1,4 @@
-/** A number in [low, high], through a window over levels, as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text. */
+/** Number question on [low, high]: through a window over levels, as a level of a grid, or as a named bin. Answers: a number or its text. */
 
 import { number, t } from "../language.mjs";
 import { channelForEpsilon, windowForEpsilon } from "../randomize.mjs";
@@ -9,8 +9,8 @@ const DECIMAL = /^[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9
 export const numeric = {
   ...oneOf,
   keys: ["low", "high"],
-  either: ["levels", "bins"],
-  beside: ["window"],
+  alternatives: ["levels", "bins"],
+  optional: ["window"],
   control: "field", // with bins too: the device finds the bin
 
   problem({ low, high, levels, window, bins }) {
@@ -48,7 +48,7 @@ export const numeric = {
     return `a number from ${low} to ${high}`;
   },
 
-  place({ low, high, bins }, categories, answer) {
+  position({ low, high, bins }, categories, answer) {
     const value = answeredNumber(answer);
     if (!(value >= low && value <= high)) return undefined;
     return bins ? bins.filter(({ from }) => from <= value).length - 1 : ((value - low) / (high - low)) * (categories.length - 1);
@@ -68,19 +68,19 @@ export const numeric = {
     ];
   },
 
-  recorded(source, channel, said, labels, bits) {
-    if (!this.rounds(source)) return oneOf.recorded(source, channel, said);
-    if (source.window) return near(source, channel, said, labels, bits.indexOf(1));
-    return t("Your record names these levels, to which numbers are rounded: {named}. By chance alone, a level is named in {chance} of {of} records of people at another one.", said);
+  describeRecord(source, channel, values, labels, bits) {
+    if (!this.rounds(source)) return oneOf.describeRecord(source, channel, values);
+    if (source.window) return near(source, channel, values, labels, bits.indexOf(1));
+    return t("Your record names these levels, to which numbers are rounded: {named}. By chance alone, a level is named in {chance} of {of} records of people at another one.", values);
   },
 };
 
-/** What a record says through a window: near which numbers its place is, or that there is no answer. */
-function near({ levels, window }, { outputs, k }, said, labels, place) {
+/** Describes a record through a window: the numbers near its position, or no answer. */
+function near({ levels, window }, { outputs, k }, values, labels, position) {
   const places = outputs - (k - levels);
-  if (place === places) return t("Your record says: {named}. By chance alone, so do {chance} of {of} records of people who choose something else.", { ...said, named: labels[levels] });
-  const ends = { low: labels[Math.max(0, place - window + 1)], high: labels[Math.min(levels - 1, place)] };
-  const at = { ...said, ...ends, place: number(place + 1), places: number(places) };
+  if (position === places) return t("Your record says: {named}. By chance alone, so do {chance} of {of} records of people who choose something else.", { ...values, named: labels[levels] });
+  const ends = { low: labels[Math.max(0, position - window + 1)], high: labels[Math.min(levels - 1, position)] };
+  const at = { ...values, ...ends, position: number(position + 1), places: number(places) };
   if (ends.low === ends.high) return t("Your record names place {place} of {places}, which is near the number {low}. By chance alone, {chance} of {of} records of people with a far number are near a given number.", at);
   return t("Your record names place {place} of {places}, which is near the numbers from {low} to {high}. By chance alone, {chance} of {of} records of people with a far number are near a given number.", at);
 }
@@ -88,20 +88,20 @@ function near({ levels, window }, { outputs, k }, said, labels, place) {
 function binProblem(bins, low, high) {
   const isBin = (one) => typeof one === "object" && one !== null && !Array.isArray(one) && Object.keys(one).sort().join() === "from,name";
   if (!Array.isArray(bins) || !bins.every(isBin)) return "bins must be a list of objects with a name and a from";
-  const broken = labelProblem(bins.map(({ name }) => name), "bins");
-  if (broken) return broken;
+  const problem = labelProblem(bins.map(({ name }) => name), "bins");
+  if (problem) return problem;
   const edges = bins.map(({ from }) => from);
   if (!edges.every((edge) => typeof edge === "number" && edge <= high)) return "bins must begin at numbers not above high";
   if (edges[0] !== low) return "bins must begin at low";
   return edges.every((edge, index) => index === 0 || edge > edges[index - 1]) ? undefined : "bins must rise";
 }
 
-/** Equally spaced, both ends as they are; the same doubles in every language that computes in this order. */
+/** Returns equally spaced levels with exact ends: the same doubles in every language that computes in this order. */
 function grid(low, high, levels) {
   return Array.from({ length: levels }, (_, level) => (level === levels - 1 ? high : low + ((high - low) * level) / (levels - 1)));
 }
 
-/** An answer as a number: a number, or a decimal as people write it. */
+/** Parses an answer: a number, or a decimal as people write it. */
 function answeredNumber(answer) {
   if (typeof answer === "number") return answer;
   const text = typeof answer === "string" ? answer.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "") : "";

@@ -1,4 +1,4 @@
-/** Options in order, each with a score. Answers: as for a choice. */
+/** Scale question: ordered options with scores. Answers: as for a choice. */
 
 import { MAX_NUMBER } from "./base.mjs";
 import { choice } from "./choice.mjs";
@@ -9,8 +9,8 @@ export const scale = {
 
   problem(source) {
     const { options, scores } = source;
-    const broken = choice.problem(source);
-    if (broken) return broken;
+    const problem = choice.problem(source);
+    if (problem) return problem;
     if (!Array.isArray(scores) || scores.length !== options.length) return "scores must be one number for each of the options";
     if (!scores.every((score) => typeof score === "number" && Math.abs(score) <= MAX_NUMBER)) return "scores must be numbers";
     return scores.every((score, index) => index === 0 || score > scores[index - 1]) ? undefined : "scores must rise";

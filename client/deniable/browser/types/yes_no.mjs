@@ -1,7 +1,7 @@
-/** Yes or no. Answers: true, false, 1, 0, or the words yes, no, true, false, 1, 0 in any case. */
+/** Yes/no question. Answers: true, false, 1, 0, or yes, no, true, false, 1, 0 as text in any case. */
 
 import { t } from "../language.mjs";
-import { meaningOf, oneOf } from "./base.mjs";
+import { labelMeaning, oneOf } from "./base.mjs";
 
 const MEANING = new Map([["yes", 0], ["true", 0], ["1", 0], ["no", 1], ["false", 1], ["0", 1]]);
 
@@ -16,8 +16,8 @@ export const yesNo = {
     return [t("Yes"), t("No")];
   },
 
-  place(source, categories, answer) {
-    if (typeof answer === "string") return MEANING.get(meaningOf(answer.toLowerCase(), (label) => MEANING.has(label)));
+  position(source, categories, answer) {
+    if (typeof answer === "string") return MEANING.get(labelMeaning(answer.toLowerCase(), (label) => MEANING.has(label)));
     if (answer === true || answer === 1) return 0;
     return answer === false || answer === 0 ? 1 : undefined;
   },
@@ -31,12 +31,12 @@ export const yesNo = {
   },
 
   excuse({ k, keepThreshold, coin }) {
-    const often = 4 * keepThreshold <= 3 * coin; // at least one in four of those who say No has a Yes in the record
+    const often = 4 * keepThreshold <= 3 * coin; // at least one in four people who say No has a Yes in the record
     return k === 2 && often ? t("So a Yes in a record accuses nobody.") : null;
   },
 
-  recorded(source, channel, said) {
-    if (channel.k > 2) return oneOf.recorded(source, channel, said);
-    return t("Your record says: {named}. By chance alone, {chance} of {of} people who answer otherwise have the same record.", said);
+  describeRecord(source, channel, values) {
+    if (channel.k > 2) return oneOf.describeRecord(source, channel, values);
+    return t("Your record says: {named}. By chance alone, {chance} of {of} people who answer otherwise have the same record.", values);
   },
 };
