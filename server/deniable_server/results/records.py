@@ -1,4 +1,4 @@
-"""A survey's counted records in the order of their own bytes: what is downloaded follows from them alone."""
+"""External sorting of a survey's counted records: downloads list them by their own bytes, which hides the order of arrival."""
 
 from __future__ import annotations
 
@@ -10,55 +10,55 @@ from typing import IO, Any
 
 import numpy as np
 
-AT_ONCE = 1 << 20  # records that are sorted together, at most
-AT_ONCE_BYTES = 8 << 20  # of them
-_MARKS = 128
-_IN_MEMORY = 1 << 17  # bytes between two marks that need no file
+AT_ONCE = 1 << 20  # records sorted in memory, at most
+AT_ONCE_BYTES = 8 << 20  # bytes of these records, at most
+_PIVOTS = 128
+_IN_MEMORY = 1 << 17  # bytes of a bucket that stay in memory
 _WORD = 8
 
 Keys = np.ndarray[Any, np.dtype[Any]]
-"""Records as numpy sorts them: those of up to eight bytes as numbers, which is ten times as fast, others as bytes."""
+"""Records as numpy sorts them: as numbers up to eight bytes, which is ten times as fast, else as bytes."""
 
 
 def ordered(reports: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """Records of `size` bytes, whole ones back to back, in the order of their bytes.
+    """Sorts whole records of `size` bytes. Yields them in chunks.
 
-    Of more than can be sorted at once, some are marks, and all others wait in files between two of these, to be sorted in turn. Records
-    that are like a mark are only counted: so it ends, however alike they are.
+    Records that do not fit in memory are divided by pivots into temporary files, and each file is sorted by itself. Records that equal a
+    pivot are only counted, so that the recursion ends even if many records are the same.
     """
     most = min(AT_ONCE * size, AT_ONCE_BYTES // size * size)
-    source, held, length = _cut(reports, most), list[bytes](), 0
+    source, chunks, length = _split(reports, most), list[bytes](), 0
     for chunk in source:
-        held.append(chunk)
+        chunks.append(chunk)
         length += len(chunk)
         if length > most:
-            yield from _between_marks(_sorted(b"".join(held), size), chain(held, source), size, most)
+            yield from _sort_in_buckets(_sorted(b"".join(chunks), size), chain(chunks, source), size, most)
             return
     if length:
-        yield _packed(_sorted(b"".join(held), size), size)
+        yield _packed(_sorted(b"".join(chunks), size), size)
 
 
-def _between_marks(sample: Keys, reports: Iterable[bytes], size: int, most: int) -> Iterator[bytes]:
-    marks = np.unique(sample[:: -(-len(sample) // _MARKS)])
-    alike = np.zeros(len(marks), dtype=np.int64)
+def _sort_in_buckets(sample: Keys, reports: Iterable[bytes], size: int, most: int) -> Iterator[bytes]:
+    pivots = np.unique(sample[:: -(-len(sample) // _PIVOTS)])
+    equal = np.zeros(len(pivots), dtype=np.int64)
     with ExitStack() as stack:
-        files = [stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY)) for _ in range(len(marks) + 1)]
+        files = [stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY)) for _ in range(len(pivots) + 1)]
         for chunk in reports:
             keys = _sorted(chunk, size)
-            starts, ends = (np.searchsorted(keys, marks, side) for side in ("left", "right"))
-            alike += ends - starts
+            starts, ends = (np.searchsorted(keys, pivots, side) for side in ("left", "right"))
+            equal += ends - starts
             packed = memoryview(_packed(keys, size))
             for file, first, last in zip(files, [0, *ends.tolist()], [*starts.tolist(), len(keys)], strict=True):
                 file.write(packed[first * size : last * size])
-        for number, file in enumerate(files):
+        for index, file in enumerate(files):
             file.seek(0)
             yield from ordered(_chunks(file, most), size)
             file.close()
-            if number < len(marks):
-                yield from _repeated(_packed(marks[number : number + 1], size), int(alike[number]), most)
+            if index < len(pivots):
+                yield from _repeated(_packed(pivots[index : index + 1], size), int(equal[index]), most)
 
 
-def _cut(reports: Iterable[bytes], most: int) -> Iterator[bytes]:
+def _split(reports: Iterable[bytes], most: int) -> Iterator[bytes]:
     return (chunk[first : first + most] for chunk in reports for first in range(0, len(chunk), most))
 
 
