@@ -1,62 +1,59 @@
-"""What the groups page shows of all groups: a block of rows for each share, or for the mean; each row a mark and texts."""
+"""Group tables: a block of rows for each share, or for the mean, with a row for each group."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from deniable.estimate import Estimate
-from deniable_server.pages import figures
 from deniable_server.pages.chart import SHARES, Mark, mark
-from deniable_server.researchers import side_by_side
-from deniable_server.researchers.groups import ComparedQuestion
-from deniable_server.researchers.question_cards import scale_of
+from deniable_server.pages.figures import Figure, Unit, of_difference, of_mean, of_share
+from deniable_server.researchers.groups import GroupedQuestion
+from deniable_server.researchers.question_cards import axis_of
 
 
-class GroupRow(NamedTuple):
-    """One group. apart: how far it is from the first one, the interval of that, and whether 0 is outside; None where that is not known."""
+@dataclass(frozen=True)
+class GroupRow:
+    """One group. figure, mark: None without an estimate; difference: from the reference, None if it is unknown."""
 
     group: str
     mark: Mark | None
-    figure: str
-    interval: str
-    n: str
-    apart: tuple[str, str, bool] | None
+    figure: Figure | None
+    n: int
+    difference: Figure | None
 
 
-Block = tuple[str, list[GroupRow]]
-"""What the rows are about, empty for a mean, and the rows."""
+@dataclass(frozen=True)
+class GroupBlock:
+    """The rows of one share, or of the mean. name: empty for a mean."""
+
+    name: str
+    rows: tuple[GroupRow, ...]
 
 
-def share_blocks(one: ComparedQuestion) -> list[Block]:
-    """A block for each share that is shown and that something is estimated of."""
+def share_blocks(question: GroupedQuestion) -> list[GroupBlock]:
+    """Returns a block for each share of the page that a group has an estimate of."""
     blocks = []
-    for label, compared, place in one.shown:
+    for share in question.shares:
         rows = []
-        for group, found in compared.rows.items():
-            row = found[place]
-            drawn = mark(SHARES, row.estimate, row.low, row.high)
-            away = one.apart.of(group, label)
-            cells = figures.percent(row.estimate), figures.interval(row.low, row.high), f"{row.n:,}"
-            rows.append(GroupRow(group, drawn, *cells, (*side_by_side.difference(away), _without_0(away)) if away else None))
-        if any(row.mark for row in rows):
-            blocks.append((label, rows))
-    return blocks
+        for group, row in share.rows.items():
+            figure, difference = of_share(row), question.differences.of(group, share.option)
+            distance = of_difference(difference, Unit.POINTS) if difference else None
+            rows.append(GroupRow(group, mark(SHARES, figure), figure, row.n, distance))
+        blocks.append(GroupBlock(share.name, tuple(rows)))
+    return _with_estimates(blocks)
 
 
-def mean_blocks(one: ComparedQuestion) -> list[Block]:
-    """One block; none where nothing is estimated of a mean."""
-    scale, found = scale_of(one.question), one.mean
-    if scale is None or found is None:
+def mean_blocks(question: GroupedQuestion) -> list[GroupBlock]:
+    """Returns the block of the mean, or no block without estimates of it."""
+    axis, mean = axis_of(question.question), question.mean
+    if axis is None or mean is None:
         return []
     rows = []
-    for group, row in found.rows.items():
-        figure, low, high = figures.mean(row)
-        away = one.apart.of(group)
-        cells = figure or "–", f"{low} to {high}" if figure else "–", f"{row.n:,}"
-        drawn = mark(scale, row.mean, row.low, row.high)
-        rows.append(GroupRow(group, drawn, *cells, (*side_by_side.mean_difference(away), _without_0(away)) if away else None))
-    return [("", rows)] if any(row.mark for row in rows) else []
+    for group, row in mean.rows.items():
+        figure, difference = of_mean(row), question.differences.of(group)
+        distance = of_difference(difference, Unit.SCORE_DIFFERENCE) if difference else None
+        rows.append(GroupRow(group, mark(axis, figure), figure, row.n, distance))
+    return _with_estimates([GroupBlock("", tuple(rows))])
 
 
-def _without_0(apart: Estimate) -> bool:
-    return apart.low > 0 or apart.high < 0
+def _with_estimates(blocks: list[GroupBlock]) -> list[GroupBlock]:
+    return [block for block in blocks if any(row.figure for row in block.rows)]

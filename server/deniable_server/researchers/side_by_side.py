@@ -1,58 +1,44 @@
-"""What the groups page shows of two groups: for each option, or for the mean, both figures and their difference, as texts."""
+"""Comparison tables: a line for each option, or for the mean, with the figures of two groups or waves and their difference."""
 
 from __future__ import annotations
 
-from deniable.estimate import Estimate, MeanRow, Row
-from deniable_server.pages import figures
-from deniable_server.researchers.groups import Compared, ComparedMean, ComparedQuestion
+from dataclasses import dataclass
 
-Cell = tuple[str, str]
-"""A figure and its interval."""
-
-Line = tuple[str, tuple[Cell, Cell, Cell]]
-"""An option; the first group, the second, and the second less the first."""
+from deniable.survey.question import Question
+from deniable_server.pages.figures import Figure, Unit, level_names, of_difference, of_mean, of_share
+from deniable_server.researchers.groups import GroupedItem, GroupedMean, GroupedQuestion
 
 
-def share_lines(question: ComparedQuestion, first: str, second: str) -> list[Line]:
-    """A line for each option of which both groups have an estimate; of a multiple choice, for each that can be chosen."""
-    compared = [item for item in question.items if item.comparison]
-    if question.question.labels:
-        return [_line(item, 0, item.label, (first, second)) for item in compared]
-    names = figures.level_names(question.question)
+@dataclass(frozen=True)
+class ComparisonLine:
+    """One line: an option or the mean. A figure is None without an estimate; difference: the second less the first."""
+
+    name: str
+    first: Figure | None
+    second: Figure | None
+    difference: Figure | None
+
+
+def share_lines(question: GroupedQuestion, first: str, second: str) -> list[ComparisonLine]:
+    """Returns a line for each option that both groups have estimates of; of a multiple choice, for each option that can be chosen."""
+    return [line for item in question.items for line in _share_lines(item, question.question, (first, second))]
+
+
+def _share_lines(item: GroupedItem, question: Question, pair: tuple[str, str]) -> list[ComparisonLine]:
+    if item.comparison is None:
+        return []
+    names = level_names(question)
+    options = (item.label,) if question.labels else tuple(names.get(option, option) for option in item.categories)
+    first, second = (item.rows[group] for group in pair)
     return [
-        _line(item, place, names.get(option, option), (first, second))
-        for item in compared
-        for place, option in enumerate(item.item.categories)
+        ComparisonLine(option, of_share(row), of_share(second_row), of_difference(difference, Unit.POINTS))
+        for option, row, second_row, difference in zip(options, first, second, item.comparison.differences, strict=False)
     ]
 
 
-def mean_lines(compared: ComparedMean, first: str, second: str) -> list[Line]:
-    """One line; none where there is no difference to tell."""
-    if compared.difference is None:
+def mean_lines(mean: GroupedMean, first: str, second: str) -> list[ComparisonLine]:
+    """Returns the line of a mean, or no line if one of the groups has no estimate."""
+    if mean.difference is None:
         return []
-    return [("Mean", (_mean(compared.rows[first]), _mean(compared.rows[second]), mean_difference(compared.difference)))]
-
-
-def _line(compared: Compared, place: int, option: str, pair: tuple[str, str]) -> Line:
-    first, second = (_share(compared.rows[group][place]) for group in pair)
-    assert compared.comparison is not None
-    return option, (first, second, difference(compared.comparison.differences[place]))
-
-
-def _share(row: Row) -> Cell:
-    return figures.percent(row.estimate), f"{figures.number(row.low)} to {figures.number(row.high)}"
-
-
-def difference(apart: Estimate) -> Cell:
-    """A difference of shares, in points."""
-    return figures.points(apart.estimate, apart.low, apart.high)
-
-
-def _mean(row: MeanRow) -> Cell:
-    one, low, high = figures.mean(row)
-    return one, f"{low} to {high}"
-
-
-def mean_difference(apart: Estimate) -> Cell:
-    """A difference of means, in their unit, with the digits that its interval bears out."""
-    return figures.signed(apart.estimate, apart.low, apart.high, figures.decimals(apart.low, apart.high))
+    difference = of_difference(mean.difference, Unit.SCORE_DIFFERENCE)
+    return [ComparisonLine("Mean", of_mean(mean.rows[first]), of_mean(mean.rows[second]), difference)]

@@ -330,7 +330,7 @@ def test_before_anybody_has_answered_the_builders_say_so_and_blame_no_choice(sto
     store.surveys.publish(Survey.from_dict({**SURVEY.to_dict(), "id": "empty"}), "ada")
     for page in ("crosstab?rows=smokes&columns=party", "crosstab?layer=mood", "model?outcome=smokes&predictor=party"):
         reply = ada.get(f"/manage/surveys/empty/{page}")
-        told = "No responses are counted yet" in text_of(reply)
+        told = "No records are counted yet" in text_of(reply)
         assert (reply.status_code, told, 'class="problem"' in reply.text) == (200, True, False), page
 
 
