@@ -11,11 +11,11 @@ from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
-from deniable_server.researchers.by_group import mean_blocks, share_blocks
+from deniable_server.researchers.comparison_tables import mean_lines, share_lines
 from deniable_server.researchers.dashboard import ORDERS, STATES, ListQuery, listing
+from deniable_server.researchers.group_tables import mean_blocks, share_blocks
 from deniable_server.researchers.groups import groups_of
 from deniable_server.researchers.question_cards import axis_of, cards, widest_half
-from deniable_server.researchers.side_by_side import mean_lines, share_lines
 from deniable_server.researchers.too_few_records import withheld
 from deniable_server.results.results import results_of, sizes_of
 from deniable_server.store.roles import Role

@@ -11,7 +11,7 @@ from deniable.estimate.tables import Change, Waves, compare_waves
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable_server.pages.figures import Unit, level_names, of_difference, of_mean, of_share, size, text
-from deniable_server.researchers.side_by_side import ComparisonLine
+from deniable_server.researchers.comparison_tables import ComparisonLine
 from deniable_server.results.analysis import require_records
 from deniable_server.results.results import results_of
 from deniable_server.store.protocol import Published, Store

@@ -24,7 +24,7 @@ from itertools import chain, groupby
 from deniable.survey import Survey
 from deniable.wire.part import Mode, Part
 from deniable.wire.tally import Tally
-from deniable_server.results.records import ordered
+from deniable_server.results.external_sort import sorted_records
 from deniable_server.store import protocol
 from deniable_server.store.protocol import Store
 from deniable_server.web.errors import WithheldError
@@ -152,7 +152,7 @@ class Release:
         slice_of = {part: piece for piece in slices for part in piece.parts}
         reports_by_part = self.store.submissions.reports_by_part(self.survey.id, list(slice_of))
         for piece, parts in groupby(reports_by_part, key=lambda pair: slice_of[pair[0]]):
-            yield piece, ordered(chain.from_iterable(reports for _, reports in parts), self.survey.record.bytes)
+            yield piece, sorted_records(chain.from_iterable(reports for _, reports in parts), self.survey.record.bytes)
 
 
 def _minimum(least: int) -> str:

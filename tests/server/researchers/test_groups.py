@@ -451,6 +451,20 @@ def test_the_levels_of_a_number_are_folded_away_below_its_mean_and_said_to_be_ro
     assert '<details class="levels">' not in mixed.split('id="q-mood"')[1].split("</section>")[0]
 
 
+def test_every_level_has_its_differences_whatever_its_name(store: Store, ada: FlaskClient) -> None:
+    number = {"id": "hours", "text": "Hours?", "type": "number", "low": -7, "high": 7, "levels": 4}
+    head = {"deniable": 1, "batch": 1, "id": "signs", "title": "Signs", "about": "A.", "epsilon": 8, "groups": ["North", "South"]}
+    survey = Survey.from_dict({**head, "questions": [number]})
+    store.surveys.publish(survey)
+    for group in survey.groups:
+        bits = [randomize(item.channel, np.arange(400) % item.k, os_words) for item in survey.items]
+        store.submissions.add("signs", Submission(os_words(4).tobytes(), survey.digest, 400, pack(survey, bits), group))
+    levels = tables(html.unescape(ada.get("/manage/surveys/signs/groups").text))["Hours?, by group"]
+    differences = {name: cells["Difference from North"] for name, cells in levels.items() if name.endswith("South")}
+    assert list(differences) == [f"{level}, South" for level in ("−7", "−2.3", "2.3", "7")]
+    assert "–" not in differences.values()
+
+
 def corrected(store: Store, survey: Survey, item: str, reference: str, comparisons: int) -> dict[str, str]:
     """How far each group's first option of an item is from that of the reference, as the page writes it, at 95% for all of them together.
 

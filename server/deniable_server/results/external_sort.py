@@ -20,7 +20,7 @@ Keys = np.ndarray[Any, np.dtype[Any]]
 """Records as numpy sorts them: as numbers up to eight bytes, which is ten times as fast, else as bytes."""
 
 
-def ordered(reports: Iterable[bytes], size: int) -> Iterator[bytes]:
+def sorted_records(reports: Iterable[bytes], size: int) -> Iterator[bytes]:
     """Sorts whole records of `size` bytes. Yields them in chunks.
 
     Records that do not fit in memory are divided by pivots into temporary files, and each file is sorted by itself. Records that equal a
@@ -52,7 +52,7 @@ def _sort_in_buckets(sample: Keys, reports: Iterable[bytes], size: int, most: in
                 file.write(packed[first * size : last * size])
         for index, file in enumerate(files):
             file.seek(0)
-            yield from ordered(_chunks(file, most), size)
+            yield from sorted_records(_chunks(file, most), size)
             file.close()
             if index < len(pivots):
                 yield from _repeated(_packed(pivots[index : index + 1], size), int(equal[index]), most)
