@@ -183,8 +183,8 @@ def test_what_was_made_by_hand_is_in_no_other_figure_and_is_shown_apart(
     assert results(client, "?by_hand=1&group=Süd")["n"] == 2
     page = ada.get("/manage/surveys/clinics").text
     assert "3 more records came from people who answered with real coins. They are not in these figures" in page
-    assert "<dt>responses</dt><dd>30</dd>" in page
-    assert "<dt>responses by coin toss</dt><dd>3</dd>" in ada.get("/manage/surveys/clinics?by_hand=1").text
+    assert "<dt>records</dt><dd>30</dd>" in page
+    assert "<dt>records by coin toss</dt><dd>3</dd>" in ada.get("/manage/surveys/clinics?by_hand=1").text
     assert re.search(r"counted\s+separately and are in no other figure", ada.get("/manage/surveys/clinics?by_hand=1").text)
     assert "; 3 by coin toss" in ada.get("/manage").text
 
@@ -249,7 +249,7 @@ def test_a_group_is_chosen_and_kept_in_the_downloads(send: Callable[..., None], 
     page = ada.get("/manage/surveys/clinics?group=<b>East</b>&target=respondents").text
     assert "<b>East</b>" not in page
     assert re.search(r'class="facts"><bdi>&lt;b&gt;East&lt;/b&gt;</bdi>', page)
-    assert "<dt>responses</dt><dd>25</dd>" in page
+    assert "<dt>records</dt><dd>25</dd>" in page
     assert '<option value="&lt;b&gt;East&lt;/b&gt;" dir="auto" selected>' in page
     reply = ada.get(html.unescape(re.findall(r'href="([^"]*results\.json[^"]*)"', page)[0]))
     assert (reply.get_json()["group"], reply.get_json()["rows"][0]["target"]) == ("<b>East</b>", "respondents")
