@@ -108,11 +108,11 @@ class ListQuery:
         return cls(" ".join(arguments.get("search", "").split()), state, order, int(page))
 
     @property
-    def narrows(self) -> bool:
+    def is_narrowed(self) -> bool:
         """Whether there is a search or a filter."""
         return bool(self.search or self.state)
 
-    def finds(self, row: ListRow) -> bool:
+    def matches(self, row: ListRow) -> bool:
         """Returns whether all words are in the row, ignoring case."""
         text = f"{row.title} {row.id}".casefold()
         return all(word in text for word in self.search.casefold().split())
@@ -134,7 +134,7 @@ class Listing:
     archived: matches among archived surveys, which are listed only with that filter.
     """
 
-    choice: ListQuery
+    query: ListQuery
     rows: tuple[ListRow, ...]
     matches: int
     total: int
@@ -142,23 +142,23 @@ class Listing:
     pages: int
 
 
-def listing(store: Store, headings: Iterable[Heading], drafts: Iterable[ListedDraft], choice: ListQuery) -> Listing:
+def listing(store: Store, headings: Iterable[Heading], drafts: Iterable[ListedDraft], query: ListQuery) -> Listing:
     """Returns a page of these surveys and drafts. Raises ValueError for a page that does not exist."""
     settings, counted = store.life.all_settings(), store.life.last_counted()
     every = [_row_of(heading, settings.get(heading.id, Settings()), counted.get(heading.id, "")) for heading in headings]
     every += [ListRow(draft.name, draft.title, "draft", draft.draft.changed_on, draft=draft) for draft in drafts]
-    matching = [row for row in every if choice.finds(row)]
-    selected = [row for row in matching if (row.state == choice.state if choice.state else row.state != "archived")]
+    matching = [row for row in every if query.matches(row)]
+    selected = [row for row in matching if (row.state == query.state if query.state else row.state != "archived")]
     pages = max(1, -(-len(selected) // PAGE))
-    if choice.page > pages:
+    if query.page > pages:
         raise ValueError(f"page must be a whole number from 1 to {pages}, or left out")
-    order = ORDERS[choice.order]
+    order = ORDERS[query.order]
     if order.computed:
         selected = _computed(store, selected, settings)
     selected.sort(key=lambda row: (order.key(row), row.title.casefold(), row.id))
-    rows = selected[PAGE * (choice.page - 1) : PAGE * choice.page]
-    archived = 0 if choice.state else len(matching) - len(selected)
-    return Listing(choice, tuple(_computed(store, rows, settings)), len(selected), len(every), archived, pages)
+    rows = selected[PAGE * (query.page - 1) : PAGE * query.page]
+    archived = 0 if query.state else len(matching) - len(selected)
+    return Listing(query, tuple(_computed(store, rows, settings)), len(selected), len(every), archived, pages)
 
 
 def _row_of(heading: Heading, settings: Settings, counted_on: str) -> ListRow:

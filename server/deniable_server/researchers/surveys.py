@@ -34,7 +34,7 @@ def surveys() -> Page:
         results = listing(current_store(), seen_headings(), all_own(), ListQuery.of(request.args))
     except ValueError as error:
         abort(400, str(error))
-    context = {"listing": results, "choice": results.choice, "states": STATES, "orders": ORDERS}
+    context = {"listing": results, "query": results.query, "states": STATES, "orders": ORDERS}
     return render_template("researchers/surveys.html", **context, form=ActionForm())
 
 
