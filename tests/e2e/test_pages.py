@@ -142,7 +142,7 @@ def test_the_list_shows_state_and_records_and_leads_to_the_pinned_link(ada: http
 
 def test_a_survey_without_responses_says_what_to_do(ada: httpx.Client, survey: Survey) -> None:
     page = ada.get(f"/manage/surveys/{survey.id}").text
-    assert "No responses are counted yet. Send the link below" in page
+    assert "No records are counted yet. Send the link below" in page
     assert "<table" not in page
     assert "<svg" not in page
 
@@ -157,7 +157,7 @@ def test_results_show_the_estimates_of_the_api(ada: httpx.Client, site: Any, sur
     for row in results["rows"]:
         cells = shown[row["option"]]
         assert cells["Estimate"].split(",")[0] == figures.percent(row["estimate"])
-        assert cells["95% interval"] == figures.interval(row["low"], row["high"])
+        assert cells["95% interval"] == f"{figures.number(row['low'])} to {figures.percent(row['high'])}"
         assert cells["Adjusted"] == figures.percent(row["adjusted"])
     assert {line["n"] for line in found["summary"].values()} == {"500"}
     assert page.count('class="figure"') == 5

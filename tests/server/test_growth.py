@@ -26,7 +26,7 @@ from deniable_server.context import services_of
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate import cli_export, doctor, upkeep
 from deniable_server.operate.cli import main
-from deniable_server.results.release import rows_of
+from deniable_server.results.release import labelled_rows
 from deniable_server.store import open_store
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store, estimated
@@ -219,7 +219,7 @@ def test_what_is_about_one_record_takes_as_much_work_however_many_groups_there_a
 def test_reports_of_all_parts_open_each_part_once(work_of: Measured) -> None:
     def read(site: Site) -> None:
         survey = site.store.surveys.published("many").survey
-        for _, chunks in rows_of(site.store, survey).read():
+        for _, chunks in labelled_rows(site.store, survey).read():
             list(chunks)
 
     assert work_of(read, SIZES[-1]).parts == 2 * SIZES[-1]
@@ -240,4 +240,4 @@ def test_a_survey_of_a_thousand_groups_has_results_and_reports(store: Store) -> 
     store.submissions.add(survey.id, submission(survey, 2, group=survey.groups[-1], mode="organisation"))
     assert store.submissions.tally(survey.id, estimated(survey)).n == 2
     assert store.submissions.recount(survey.id, estimated(survey)).n == 2
-    assert [part for part, _ in rows_of(store, survey).read()] == [Part(survey.groups[-1], "organisation")]
+    assert [part for part, _ in labelled_rows(store, survey).read()] == [Part(survey.groups[-1], "organisation")]

@@ -19,7 +19,7 @@ from deniable_server.api import callers, listing, submissions, webhooks
 from deniable_server.api.reports import FORMS, PACKED, spooled
 from deniable_server.context import current_store
 from deniable_server.results import bundles
-from deniable_server.results.progress import watched
+from deniable_server.results.progress import checked_progress
 from deniable_server.results.results import records_of, results_of
 from deniable_server.store.webhooks import Webhook
 from deniable_server.web import lanes, limits, sites
@@ -126,7 +126,7 @@ def progress(survey_id: str) -> Response:
 def _progress(survey_id: str) -> Response:
     store = current_store()
     published = store.surveys.published(survey_id)
-    return jsonify({**watched(store, survey_id).to_dict(), "survey": survey_id, "digest": published.survey.digest})
+    return jsonify({**checked_progress(store, survey_id).to_dict(), "survey": survey_id, "digest": published.survey.digest})
 
 
 @bp.get("/surveys/<survey_id>/tally")

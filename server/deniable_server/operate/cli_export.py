@@ -42,8 +42,8 @@ def export(store: Store, survey_id: str, folder: Path) -> exported.Export:
         StoreError: The store fails.
         OSError: The folder cannot be written.
     """
-    from deniable_server.results.release import rows_of  # takes longer to load than all other commands
+    from deniable_server.results.release import labelled_rows  # takes longer to load than all other commands
 
     published = store.surveys.published(survey_id)
-    rows = rows_of(store, published.survey)
+    rows = labelled_rows(store, published.survey)
     return exported.write(folder, published.survey, rows.read(), published.is_open)

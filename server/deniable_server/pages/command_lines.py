@@ -1,4 +1,4 @@
-"""What a page shows, as a line for a terminal: the same question, of the same records, for the same person."""
+"""Command lines that print what a page shows: the same estimates of the same records, for the same account."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from deniable_server.web.links import server_address
 
 
 def command(name: str, survey_id: str, words: Sequence[str] = (), options: Mapping[str, str] | None = None) -> str:
-    """The command and its words, each as a shell reads it. options: what the page is shown for: group, confidence, target."""
+    """Returns a command line of `deniable`, quoted for a shell.
+
+    Args:
+        name: The command.
+        survey_id: The survey.
+        words: Further arguments.
+        options: The page's options; group, confidence and target become options of the command.
+    """
     line = ["deniable", name, server_address(), "--survey", survey_id, *words]
     for option in ("group", "confidence", "target"):
         if value := (options or {}).get(option):

@@ -6,13 +6,7 @@ from datetime import date
 from typing import Any
 
 from flask_wtf import FlaskForm
-from wtforms import (
-    DateField,
-    DecimalField,
-    Field,
-    Form,
-    IntegerField,
-)
+from wtforms import DateField, DecimalField, Field, Form, IntegerField
 from wtforms.validators import NumberRange, ValidationError
 
 from deniable_server.pages.numbers import decimal, whole
@@ -22,9 +16,10 @@ MOST_PEOPLE = MOST
 
 
 class Between(NumberRange):
-    """The same for whatever is a number in Python: some are too large to be compared as it does, and one Decimal is not even that."""
+    """NumberRange for any Python number: some are too large for its comparison, and a Decimal may be NaN."""
 
     def __call__(self, form: Form, field: Field) -> None:
+        """Refuses a number outside the range, or one that cannot be compared."""
         try:
             super().__call__(form, field)
         except ValidationError:
@@ -34,30 +29,30 @@ class Between(NumberRange):
 
 
 class WholeField(IntegerField):
-    """A whole number, as `numbers.whole` reads it for commands, too."""
+    """A whole number, read as in commands (`numbers.whole`)."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Reads what was sent."""
+        """Reads the submitted text. Raises ValueError."""
         self.data: Any = None
         if valuelist:
             self.data = whole(valuelist[0])
 
 
 class NumberField(DecimalField):
-    """A number, as `numbers.decimal` reads it for commands, too."""
+    """A decimal number, read as in commands (`numbers.decimal`)."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Reads what was sent."""
+        """Reads the submitted text. Raises ValueError."""
         self.data: Any = None
         if valuelist:
             self.data = decimal(valuelist[0])
 
 
 class DayField(DateField):
-    """A day, as `life.require_day` takes it from commands, too."""
+    """A day, read as in commands (`life.require_day`)."""
 
     def process_formdata(self, valuelist: list[str]) -> None:
-        """Reads what was sent."""
+        """Reads the submitted text. Raises ValueError."""
         self.data: Any = None
         if valuelist:
             try:
@@ -68,9 +63,9 @@ class DayField(DateField):
 
 
 def people() -> Between:
-    """How many people: 1 or more, and no more than the planner knows."""
+    """Returns a validator for a number of people: 1 or more, and no more than the planner allows."""
     return Between(1, MOST_PEOPLE, "Enter a whole number, 1 or more.")
 
 
 class ActionForm(FlaskForm):
-    """A button: nothing but the token that says the page was ours."""
+    """The form of a button: only its CSRF token."""

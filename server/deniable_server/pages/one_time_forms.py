@@ -1,4 +1,4 @@
-"""Forms that act once: a form that is sent again, by a reload or a double click, makes nothing new."""
+"""One-time forms: sent again, by a reload or a double click, a form makes nothing new."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def repeated(title: str, back: str) -> tuple[str, int] | None:
     Used forms are remembered in this process, for two clicks at once, and in the session's cookie, for reloads after a restart.
 
     Args:
-        title: What was made before, as the page's heading: "These codes were made already".
+        title: The heading of the page: "These codes were made already".
         back: The address of the form.
     """
     token = request.form.get(FIELD)

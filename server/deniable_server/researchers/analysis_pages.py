@@ -17,8 +17,8 @@ from deniable_server.researchers import chart_downloads
 from deniable_server.researchers.crosstabs import PERCENT_OF, cross_of, crosstab_request, table_of
 from deniable_server.researchers.models import WayOn, fit_of, model_of, outcomes, predictors, ways_on, words_of
 from deniable_server.researchers.too_few_records import withheld
-from deniable_server.researchers.waves import called, changed, others, waves_of
-from deniable_server.results.analysis import NobodyError, categorical
+from deniable_server.researchers.waves import changed_questions, comparable, wave_names, waves_of
+from deniable_server.results.analysis import NoRecordsError, categorical
 from deniable_server.results.results import interval_of
 from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
@@ -35,19 +35,19 @@ bp = routes("building", __name__)
 def crosstab(survey_id: str) -> Page:
     """Shows a cross table of two or three questions."""
     published = current_store().surveys.published(survey_id)
-    cross, problem, no_responses = None, "", ""
+    cross, problem, no_records = None, "", ""
     try:
         cross = cross_of(current_store(), survey_id, request.args)
     except WithheldError as error:
         return withheld(published, error)
-    except NobodyError as error:
-        no_responses = str(error)
+    except NoRecordsError as error:
+        no_records = str(error)
     except EstimateError as error:
         problem = str(error)
     line = command("crosstab", survey_id, cross.names, request.args) if cross else ""
-    shown = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF, "items": categorical(published.survey)}
-    shown |= {"command": line, "no_responses": no_responses}
-    return _page("researchers/crosstab.html", shown, bool(problem and request.args))  # a first visit from the tab is not an error
+    context = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF, "items": categorical(published.survey)}
+    context |= {"command": line, "no_records": no_records}
+    return _page("researchers/crosstab.html", context, bool(problem and request.args))  # a first visit from the tab is not an error
 
 
 @bp.get("/manage/surveys/<survey_id>/crosstab.<any(csv, json):kind>")
@@ -66,29 +66,29 @@ def download(survey_id: str, kind: str) -> Page:
 def model(survey_id: str) -> Page:
     """Shows a regression model."""
     published = current_store().surveys.published(survey_id)
-    fitted, problem, no_responses, line, failure, ways = None, "", "", "", None, list[WayOn]()
+    fitted, problem, no_records, line, failure, ways = None, "", "", "", None, list[WayOn]()
     try:
-        if chosen := model_of(published.survey, request.args):
-            line = command("regress", survey_id, words_of(chosen), {"group": request.args.get("group", "")})
+        if request_model := model_of(published.survey, request.args):
+            line = command("regress", survey_id, words_of(request_model), {"group": request.args.get("group", "")})
         fitted = fit_of(current_store(), survey_id, request.args)
     except WithheldError as error:
         return withheld(published, error)
-    except NobodyError as error:
-        no_responses = str(error)
+    except NoRecordsError as error:
+        no_records = str(error)
     except ModelError as error:
         problem, failure, ways = str(error), error, ways_on(published.survey, request.args)
     except EstimateError as error:
         problem = str(error)
-    shown = {
+    context = {
         "published": published,
         "fitted": fitted,
         "problem": problem,
-        "no_responses": no_responses,
+        "no_records": no_records,
         "command": line,
         "failure": failure,
         "ways": ways,
     }
-    return _page("researchers/model.html", {**shown, **_choices(published)}, bool(problem))
+    return _page("researchers/model.html", {**context, **_choices(published)}, bool(problem))
 
 
 @bp.get("/manage/surveys/<survey_id>/model.json")
@@ -108,28 +108,28 @@ def download_model(survey_id: str) -> Page:
 def waves(survey_id: str) -> Page:
     """Compares this survey with another one; the researcher needs a role in both."""
     store, published = current_store(), current_store().surveys.published(survey_id)
-    second, comparison, problem, no_responses = None, None, "", ""
+    second, comparison, problem, no_records = None, None, "", ""
     if other := request.args.get("with"):
-        store.roles.role(g.user, other)  # raises where there is none
+        store.roles.role(g.user, other)  # raises without a role
         second = store.surveys.published(other)
         try:
             comparison = waves_of(store, survey_id, other, request.args)
-        except NobodyError as error:
-            no_responses = str(error)
-        except EstimateError as error:  # or too few records in one of them
+        except NoRecordsError as error:
+            no_records = str(error)
+        except EstimateError as error:  # including too few records in one of them
             problem = str(error)
-    shown: dict[str, object] = {
+    context: dict[str, object] = {
         "published": published,
         "second": second,
         "waves": comparison,
         "problem": problem,
-        "no_responses": no_responses,
-        "others": others(published.survey, seen_surveys()),
+        "no_records": no_records,
+        "comparable": comparable(published.survey, seen_surveys()),
         "command": command("waves", survey_id, ["--second", second.survey.id], request.args) if second else "",
     }
     if comparison:
-        shown |= {"changed": list(changed(published.survey, comparison)), "pair": called(comparison)}
-    return _page("researchers/waves.html", shown, bool(problem))
+        context |= {"questions": list(changed_questions(published.survey, comparison)), "pair": wave_names(comparison)}
+    return _page("researchers/waves.html", context, bool(problem))
 
 
 @bp.get("/manage/surveys/<survey_id>/waves.<any(csv, json):kind>")
@@ -147,11 +147,11 @@ def download_waves(survey_id: str, kind: str) -> Page:
 @computed()
 def waves_chart(survey_id: str, question: str) -> Page:
     """Downloads the chart of one question in both surveys. Aborts with 404 for an unknown question."""
-    questions = {one.id: one for one in current_store().surveys.published(survey_id).survey.questions}
+    questions = {item.id: item for item in current_store().surveys.published(survey_id).survey.questions}
     if question not in questions:
         abort(404, "this survey has no such question")
     comparison = _waves(survey_id)
-    chart = chart_downloads.of_waves(questions[question], comparison, called(comparison))
+    chart = chart_downloads.of_waves(questions[question], comparison, wave_names(comparison))
     return chart_downloads.reply(chart, f"{survey_id}-waves-{question}")
 
 
@@ -159,7 +159,7 @@ def _waves(survey_id: str) -> Waves:
     other = request.args.get("with", "")
     if not other:
         raise EstimateError("with must be the id of another survey")
-    current_store().roles.role(g.user, other)  # raises where there is none
+    current_store().roles.role(g.user, other)  # raises without a role
     return waves_of(current_store(), survey_id, other, request.args)
 
 
@@ -167,12 +167,12 @@ def _choices(published: Published) -> dict[str, object]:
     return {"outcomes": outcomes(published.survey), "items": predictors(published.survey), "picked": request.args.getlist("predictor")}
 
 
-def _page(template: str, shown: Mapping[str, object], refused: bool) -> tuple[str, int]:
+def _page(template: str, context: Mapping[str, object], refused: bool) -> tuple[str, int]:
     try:
         interval = interval_of(request.args)
     except EstimateError:
         interval = interval_of({})
-    return render_template(template, **shown, interval=interval, form=ActionForm()), 400 if refused else 200
+    return render_template(template, **context, interval=interval, form=ActionForm()), 400 if refused else 200
 
 
 def _file(body: str, mimetype: str, name: str) -> Response:

@@ -1,4 +1,4 @@
-"""The charts of groups and of waves, drawn for a text or a poster: what is counted of a question, and below it whom it is of."""
+"""Chart downloads: SVG charts of a question by group, or in two waves."""
 
 from __future__ import annotations
 
@@ -12,52 +12,54 @@ from deniable.estimate import MeanRow, Row
 from deniable.estimate.present.table import Table
 from deniable.estimate.tables import Waves
 from deniable.survey.question import Question
-from deniable_server.researchers.groups import ComparedQuestion
+from deniable_server.researchers.groups import GroupedQuestion
 
-NO_PICTURE = (
+EMPTY_CHART = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="40"><text x="10" y="25" font-family="system-ui, sans-serif">'
-    "Nothing is estimated of this question yet.</text></svg>"
+    "This question has no estimates yet.</text></svg>"
 )
 _PANEL = ("label", "estimate", "low", "high", "lowest", "highest", "unit")
 
-
-def reply(drawn: str, name: str) -> Response:
-    """A picture as a file of this name; empty: one that says that there is none."""
-    heads = {"Content-Disposition": f'attachment; filename="{name}.svg"'}
-    return Response(drawn or NO_PICTURE, mimetype="image/svg+xml", headers=heads)
+Panels = Mapping[str, Mapping[str, Row | MeanRow]]
+"""The rows of each panel of a chart, by the panel's name and the row's label."""
 
 
-def of_groups(one: ComparedQuestion) -> str:
-    """A question in every group: its mean, and the shares that are shown; empty where nothing is estimated. Levels have no shares here."""
-    panels: dict[str, Mapping[str, Row | MeanRow]] = {"Mean": one.mean.rows} if one.mean else {}
-    if not one.levels:
-        for label, compared, place in one.shown:
-            panels[label] = {group: rows[place] for group, rows in compared.rows.items()}
-    return _drawn(one.question, panels)
+def reply(svg: str, name: str) -> Response:
+    """Returns a chart as a file; for an empty text, a chart that says that there are no estimates."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}.svg"'}
+    return Response(svg or EMPTY_CHART, mimetype="image/svg+xml", headers=headers)
 
 
-def of_waves(question: Question, waves: Waves, pair: tuple[str, str]) -> str:
-    """A question in two surveys, which are called what the pair says; empty where nothing is estimated, or one has it otherwise."""
-    chosen = {item.id: label for item, label in zip(question.items, question.labels or ("",), strict=True)}
+def of_groups(question: GroupedQuestion) -> str:
+    """Draws the mean and the shares of a question by group, without the shares of levels. Empty without estimates."""
+    panels: dict[str, Mapping[str, Row | MeanRow]] = {"Mean": question.mean.rows} if question.mean else {}
+    if not question.levels:
+        panels |= {share.name: share.rows for share in question.shares}
+    return _svg(question.question, panels)
+
+
+def of_waves(question: Question, waves: Waves, names: tuple[str, str]) -> str:
+    """Draws a question in two surveys of these names. Empty without estimates, and if the surveys do not share the question."""
+    labels = {item.id: label for item, label in zip(question.items, question.labels or ("",), strict=True)}
     panels: dict[str, Mapping[str, Row | MeanRow]] = {}
     for change in waves.changes:
-        if change.question not in chosen or (question.rounds and change.option):
+        if change.question not in labels or (question.rounds and change.option):
             continue
-        label = chosen[change.question] or change.option or "Mean"
-        panels.setdefault(label, {pair[0]: change.first, pair[1]: change.second})  # of a multiple choice who chose it comes first
-    return _drawn(question, panels)
+        name = labels[change.question] or change.option or "Mean"
+        panels.setdefault(name, dict(zip(names, (change.first, change.second), strict=True)))  # a label's first change: who chose it
+    return _svg(question, panels)
 
 
-def _drawn(question: Question, panels: Mapping[str, Mapping[str, Row | MeanRow]]) -> str:
-    made = [Table(name, _PANEL, rows) for name, found in panels.items() if (rows := tuple(_rows(found.items())))]
+def _svg(question: Question, panels: Panels) -> str:
+    tables = [Table(name, _PANEL, cells) for name, rows in panels.items() if (cells := tuple(_cells(rows.items())))]
     try:
-        return drawing.svg(made, question.text) if made else ""
+        return drawing.svg(tables, question.text) if tables else ""
     except EstimateError:
         return ""
 
 
-def _rows(found: Iterable[tuple[str, Row | MeanRow]]) -> Iterator[tuple[object, ...]]:
-    for label, row in found:
+def _cells(rows: Iterable[tuple[str, Row | MeanRow]]) -> Iterator[tuple[object, ...]]:
+    for label, row in rows:
         if isinstance(row, MeanRow):
             if row.mean is not None:
                 yield label, row.mean, row.low, row.high, row.scale_low, row.scale_high, ""

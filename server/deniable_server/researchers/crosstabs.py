@@ -29,9 +29,13 @@ class Layer:
 
 @dataclass(frozen=True)
 class Cross:
-    """A cross table as the page shows it. association, test: of two questions only; untestable: why there is none.
+    """A cross table as the page shows it.
 
-    table: the library's table, for downloads.
+    Attributes:
+        table: The library's table, for downloads.
+        association: Cramér's V, of two questions only.
+        test: The test of independence, of two questions only.
+        untestable: The reason if there is no test or no association, else empty.
     """
 
     rows: Question
@@ -71,7 +75,7 @@ def cross_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Cross 
     Args:
         store: The server's store.
         survey_id: The survey.
-        options: rows, columns, layer and percent, and those of `results_of`.
+        options: rows, columns, layer and percent; and the options of `results_of`.
 
     Raises:
         EstimateError: An option is invalid.
@@ -80,11 +84,11 @@ def cross_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Cross 
     survey = store.surveys.published(survey_id).survey
     if len(categorical(survey)) < 2:
         return None
-    chosen = crosstab_request(store, survey_id, options)
-    table = table_of(store, survey_id, options, chosen)
-    layers = tuple(_layer(table, chosen, option) for option in (chosen.layer.categories if chosen.layer else ("",)))
-    cross = Cross(chosen.rows, chosen.columns, chosen.layer, chosen.percent_of, table, layers)
-    return cross if chosen.layer else _with_association(cross)
+    query = crosstab_request(store, survey_id, options)
+    table = table_of(store, survey_id, options, query)
+    layers = tuple(_layer(table, query, option) for option in (query.layer.categories if query.layer else ("",)))
+    cross = Cross(query.rows, query.columns, query.layer, query.percent_of, table, layers)
+    return cross if query.layer else _with_association(cross)
 
 
 def crosstab_request(store: Store, survey_id: str, options: Mapping[str, str]) -> CrosstabRequest:
@@ -96,8 +100,8 @@ def crosstab_request(store: Store, survey_id: str, options: Mapping[str, str]) -
     rows = item_of(survey, "rows", options.get("rows") or first.id)
     columns = item_of(survey, "columns", options.get("columns") or (second.id if rows.id != second.id else first.id))
     layer = item_of(survey, "layer", options["layer"]) if options.get("layer") else None
-    chosen = [item.id for item in (rows, columns, layer) if item]
-    if len(set(chosen)) < len(chosen):
+    ids = [item.id for item in (rows, columns, layer) if item]
+    if len(set(ids)) < len(ids):
         raise EstimateError("rows, columns and layer must be different questions")
     percent_of = options.get("percent") or "row"
     if percent_of not in PERCENT_OF:
@@ -107,19 +111,19 @@ def crosstab_request(store: Store, survey_id: str, options: Mapping[str, str]) -
     return CrosstabRequest(rows, columns, layer, percent_of)
 
 
-def table_of(store: Store, survey_id: str, options: Mapping[str, str], chosen: CrosstabRequest) -> Crosstab:
+def table_of(store: Store, survey_id: str, options: Mapping[str, str], query: CrosstabRequest) -> Crosstab:
     """Computes the table: from the tally for two questions, from the records for three. Raises what `analysis_of` raises."""
-    analysis: Analysis = analysis_of(store, survey_id, options, whole=chosen.layer is not None)
-    return analysis.crosstab(*chosen.names)
+    analysis: Analysis = analysis_of(store, survey_id, options, whole=query.layer is not None)
+    return analysis.crosstab(*query.names)
 
 
-def _layer(table: Crosstab, chosen: CrosstabRequest, option: str) -> Layer:
-    inside = {chosen.layer.id: option} if chosen.layer else {}
-    cells: list[list[Estimate | None]] = [[None] * chosen.columns.k for _ in range(chosen.rows.k)]
-    for (i, row), (j, column) in product(enumerate(chosen.rows.categories), enumerate(chosen.columns.categories)):
-        sides = {"row": {chosen.rows.id: row}, "column": {chosen.columns.id: column}}
+def _layer(table: Crosstab, query: CrosstabRequest, option: str) -> Layer:
+    inside = {query.layer.id: option} if query.layer else {}
+    cells: list[list[Estimate | None]] = [[None] * query.columns.k for _ in range(query.rows.k)]
+    for (i, row), (j, column) in product(enumerate(query.rows.categories), enumerate(query.columns.categories)):
+        sides = {"row": {query.rows.id: row}, "column": {query.columns.id: column}}
         both = {**sides["row"], **sides["column"]}
-        base = {**inside, **sides.get(chosen.percent_of, {})}
+        base = {**inside, **sides.get(query.percent_of, {})}
         of = {name: value for name, value in both.items() if name not in base}
         try:
             cells[i][j] = conditional_share(table, of, base) if base else table.share(of)

@@ -43,7 +43,7 @@ class SurveyStatus:
 class ListRow:
     """A survey or a draft in the list. id: of a draft, the id of its future survey, empty without one.
 
-    counted_on: the published day of its last batch, which is not a day of an answer. entry: only for a survey on the page.
+    counted_on: the published day of its last batch, which is not a day of an answer. status: only for a survey on the page.
     """
 
     id: str
@@ -52,7 +52,7 @@ class ListRow:
     begun_on: str  # day of publishing, or of a draft's last change, YYYY-MM-DD
     counted_on: str = ""
     draft: ListedDraft | None = None
-    entry: SurveyStatus | None = None
+    status: SurveyStatus | None = None
 
     @property
     def active_on(self) -> str:
@@ -73,10 +73,10 @@ ORDERS: MappingProxyType[str, Order] = MappingProxyType(
         "activity": Order("newest activity first", lambda row: -date.fromisoformat(row.active_on).toordinal()),
         "attention": Order(
             "surveys that need attention first",
-            lambda row: (-len(row.entry.progress.alarms), -len(row.entry.warnings)) if row.entry else (0, 0),
+            lambda row: (-len(row.status.progress.alarms), -len(row.status.warnings)) if row.status else (0, 0),
             computed=True,
         ),
-        "answers": Order("most records first", lambda row: -row.entry.progress.n if row.entry else 1, computed=True),
+        "answers": Order("most records first", lambda row: -row.status.progress.n if row.status else 1, computed=True),
         "title": Order("by title", lambda row: 0),
     }
 )
@@ -108,11 +108,11 @@ class ListQuery:
         return cls(" ".join(arguments.get("search", "").split()), state, order, int(page))
 
     @property
-    def narrows(self) -> bool:
+    def is_narrowed(self) -> bool:
         """Whether there is a search or a filter."""
         return bool(self.search or self.state)
 
-    def finds(self, row: ListRow) -> bool:
+    def matches(self, row: ListRow) -> bool:
         """Returns whether all words are in the row, ignoring case."""
         text = f"{row.title} {row.id}".casefold()
         return all(word in text for word in self.search.casefold().split())
@@ -134,7 +134,7 @@ class Listing:
     archived: matches among archived surveys, which are listed only with that filter.
     """
 
-    choice: ListQuery
+    query: ListQuery
     rows: tuple[ListRow, ...]
     matches: int
     total: int
@@ -142,23 +142,23 @@ class Listing:
     pages: int
 
 
-def listing(store: Store, headings: Iterable[Heading], drafts: Iterable[ListedDraft], choice: ListQuery) -> Listing:
+def listing(store: Store, headings: Iterable[Heading], drafts: Iterable[ListedDraft], query: ListQuery) -> Listing:
     """Returns a page of these surveys and drafts. Raises ValueError for a page that does not exist."""
     settings, counted = store.life.all_settings(), store.life.last_counted()
     every = [_row_of(heading, settings.get(heading.id, Settings()), counted.get(heading.id, "")) for heading in headings]
-    every += [ListRow(one.survey_id, one.title, "draft", one.draft.changed_on, draft=one) for one in drafts]
-    matching = [row for row in every if choice.finds(row)]
-    shown = [row for row in matching if (row.state == choice.state if choice.state else row.state != "archived")]
-    pages = max(1, -(-len(shown) // PAGE))
-    if choice.page > pages:
+    every += [ListRow(draft.survey_id, draft.title, "draft", draft.draft.changed_on, draft=draft) for draft in drafts]
+    matching = [row for row in every if query.matches(row)]
+    selected = [row for row in matching if (row.state == query.state if query.state else row.state != "archived")]
+    pages = max(1, -(-len(selected) // PAGE))
+    if query.page > pages:
         raise ValueError(f"page must be a whole number from 1 to {pages}, or left out")
-    order = ORDERS[choice.order]
+    order = ORDERS[query.order]
     if order.computed:
-        shown = _computed(store, shown, settings)
-    shown.sort(key=lambda row: (order.key(row), row.title.casefold(), row.id))
-    rows = shown[PAGE * (choice.page - 1) : PAGE * choice.page]
-    archived = 0 if choice.state else len(matching) - len(shown)
-    return Listing(choice, tuple(_computed(store, rows, settings)), len(shown), len(every), archived, pages)
+        selected = _computed(store, selected, settings)
+    selected.sort(key=lambda row: (order.key(row), row.title.casefold(), row.id))
+    rows = selected[PAGE * (query.page - 1) : PAGE * query.page]
+    archived = 0 if query.state else len(matching) - len(selected)
+    return Listing(query, tuple(_computed(store, rows, settings)), len(selected), len(every), archived, pages)
 
 
 def _row_of(heading: Heading, settings: Settings, counted_on: str) -> ListRow:
@@ -171,8 +171,8 @@ def _computed(store: Store, rows: Sequence[ListRow], settings: Mapping[str, Sett
     over = time.thread_time() + SECONDS
     return [
         row
-        if row.draft or row.entry
-        else replace(row, entry=_status(store, row.id, settings.get(row.id, Settings()), approximate=time.thread_time() > over))
+        if row.draft or row.status
+        else replace(row, status=_status(store, row.id, settings.get(row.id, Settings()), approximate=time.thread_time() > over))
         for row in rows
     ]
 

@@ -10,7 +10,7 @@ from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
 from deniable_server.results import bundles
-from deniable_server.results.release import counted, rows_of
+from deniable_server.results.release import counted, labelled_rows
 from deniable_server.store.protocol import by_hand, estimated
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
@@ -32,13 +32,13 @@ def page(survey_id: str) -> Page:
     counts, survey = store.submissions.counts(survey_id), published.survey
     sizes = {"n": counted(counts, estimated(survey)), "apart": counted(counts, by_hand(survey))}
     n = sum(sizes.values())
-    lengths = {name: figures.length(*size) for name, size in approximate_sizes(survey, n).items()}
+    lengths = {name: figures.file_size(*size) for name, size in approximate_sizes(survey, n).items()}
     refusal, omitted = "", tuple[str, ...]()
     try:
-        omitted = rows_of(store, survey).omitted
+        omitted = labelled_rows(store, survey).omitted
     except WithheldError as error:
         refusal = str(error)
-    shown = {
+    context = {
         "published": published,
         "refusal": refusal,
         "omitted": omitted,
@@ -48,8 +48,8 @@ def page(survey_id: str) -> Page:
         "files": FILES,
         "missing": omitted_files(survey, n),
     }
-    shown |= {"licences": LICENCE_NAMES, "publishable": PUBLISHABLE, "all": bundles.ALL, "form": ActionForm()}
-    return render_template("researchers/data.html", **shown)
+    context |= {"licences": LICENCE_NAMES, "publishable": PUBLISHABLE, "all": bundles.ALL, "form": ActionForm()}
+    return render_template("researchers/data.html", **context)
 
 
 @bp.get("/manage/surveys/<survey_id>/data/<path:name>")

@@ -36,10 +36,10 @@ class SettingsForm(FlaskForm):
     """Settings of a survey; an empty field is no value. `of` creates the form, `read` returns its settings."""
 
     points = NumberField("Target precision (± points)", places=None, validators=[Between(0.1, 50, "Enter points from 0.1 to 50.")])
-    expected = WholeField("Expected responses", [Optional(), people()])
-    least = WholeField("Hide results until this many responses", [people()])
+    expected = WholeField("Expected respondents", [Optional(), people()])
+    least = WholeField("Hide results until this many records", [people()])
     close_on = DayField("Last day for answers (UTC)", [Optional()])
-    close_at = WholeField("Close at this many responses", [Optional(), people()])
+    close_at = WholeField("Close at this many records", [Optional(), people()])
     delete_on = DayField("Delete records on", [Optional()])
     revision = HiddenField()  # of the settings that the page shows
     save = SubmitField("Save")

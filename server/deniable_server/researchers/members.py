@@ -25,7 +25,7 @@ def page(survey_id: str) -> Page:
 @bp.post("/manage/surveys/<survey_id>/members")
 @least(Role.OWNER)
 def change(survey_id: str) -> Page:
-    """Gives, changes or removes a person's role."""
+    """Sets or removes a person's role."""
     form, roles = MemberForm(), current_store().roles
     if form.validate():
         try:
@@ -49,5 +49,5 @@ def change(survey_id: str) -> Page:
 
 def _page(survey_id: str, form: MemberForm) -> str:
     store = current_store()
-    shown = {"published": store.surveys.published(survey_id), "members": store.roles.members(survey_id)}
-    return render_template("researchers/members.html", **shown, form=form)
+    context = {"published": store.surveys.published(survey_id), "members": store.roles.members(survey_id)}
+    return render_template("researchers/members.html", **context, form=form)

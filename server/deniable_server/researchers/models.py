@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.regression.formula import quoted
 from deniable.survey import Survey
 from deniable.survey.question import Question
+from deniable_server.pages.figures import Figure, Unit
 from deniable_server.results.analysis import categorical, item_of, reports_of
 from deniable_server.results.model_fits import Fit, Model, fit_model
 from deniable_server.results.results import records_of
@@ -25,13 +27,11 @@ MEAN = "mean:"
 
 @dataclass(frozen=True)
 class CoefficientLine:
-    """An odds ratio (logit) or slope with its interval; naive: the same without correction for the randomization."""
+    """An odds ratio (logit) or slope. naive: the same without correction for the randomization; None if it cannot be computed."""
 
     name: str
-    value: float
-    low: float
-    high: float
-    naive: tuple[float, float, float] | None
+    figure: Figure
+    naive: Figure | None
 
 
 @dataclass(frozen=True)
@@ -65,22 +65,21 @@ class WayOn:
 
 def ways_on(survey: Survey, options: MultiDict[str, str]) -> list[WayOn]:
     """Returns alternatives to a model without an estimate: a linear model, a table of shares, fewer predictors."""
-    chosen = [item_of(survey, "predictor", name) for name in dict.fromkeys(options.getlist("predictor"))]
+    selected = [item_of(survey, "predictor", name) for name in dict.fromkeys(options.getlist("predictor"))]
     query = {key: list(values) for key, values in options.lists()}
-    own, group = options["outcome"].removeprefix(MEAN), {"group": query["group"]} if "group" in query else {}
+    outcome, group = options["outcome"].removeprefix(MEAN), {"group": query["group"]} if "group" in query else {}
     ways = []
-    if options["outcome"] != MEAN + own and MEAN + own in dict(outcomes(survey)):
-        ways.append(WayOn("Fit a linear model of the mean", "building.model", {**query, "outcome": [MEAN + own]}))
-    if any(item.scores and item.required for item in chosen) and options.get("numbers") != "1":
+    if options["outcome"] != MEAN + outcome and MEAN + outcome in dict(outcomes(survey)):
+        ways.append(WayOn("Fit a linear model of the mean", "building.model", {**query, "outcome": [MEAN + outcome]}))
+    if any(item.scores and item.required for item in selected) and options.get("numbers") != "1":
         ways.append(WayOn("Enter scales as numbers", "building.model", {**query, "numbers": ["1"]}))
-    if own in {item.id for item in categorical(survey)}:
-        for one in chosen:
-            ways.append(
-                WayOn(f"See the shares for each answer: {one.text}", "building.crosstab", {"rows": [one.id], "columns": [own], **group})
-            )
-    if len(chosen) > 1:
-        for item in chosen:
-            rest = [one.id for one in chosen if one is not item]
+    if outcome in {item.id for item in categorical(survey)}:
+        for item in selected:
+            query_of_table = {"rows": [item.id], "columns": [outcome], **group}
+            ways.append(WayOn(f"See the shares for each answer: {item.text}", "building.crosstab", query_of_table))
+    if len(selected) > 1:
+        for item in selected:
+            rest = [other.id for other in selected if other is not item]
             ways.append(WayOn(f"Leave out: {item.text}", "building.model", {**query, "predictor": rest}))
     return ways
 
@@ -111,14 +110,14 @@ def model_of(survey: Survey, options: MultiDict[str, str]) -> Model | None:
         return None
     if outcome not in dict(outcomes(survey)):
         raise EstimateError(f"outcome must be one of the outcomes of survey {survey.id} that the page lists")
-    chosen = [item_of(survey, "predictor", name) for name in dict.fromkeys(names)]
-    own = outcome.removeprefix(MEAN)
-    if own in (item.id for item in chosen):
+    selected = [item_of(survey, "predictor", name) for name in dict.fromkeys(names)]
+    outcome_id = outcome.removeprefix(MEAN)
+    if outcome_id in (item.id for item in selected):
         raise EstimateError("predictor must be another question than outcome")
     linear = outcome.startswith(MEAN)
-    scored = tuple(item.id for item in chosen if item.scores and item.required and options.get("numbers") == "1")
-    formula = f"{quoted(own)} ~ {' + '.join(quoted(item.id) for item in chosen)}"
-    return Model(formula, "linear" if linear else "logit", (*([own] if linear else []), *scored))
+    scored = tuple(item.id for item in selected if item.scores and item.required and options.get("numbers") == "1")
+    formula = f"{quoted(outcome_id)} ~ {' + '.join(quoted(item.id) for item in selected)}"
+    return Model(formula, "linear" if linear else "logit", (*([outcome_id] if linear else []), *scored))
 
 
 def fit_of(store: Store, survey_id: str, options: MultiDict[str, str]) -> Fitted | None:
@@ -129,18 +128,21 @@ def fit_of(store: Store, survey_id: str, options: MultiDict[str, str]) -> Fitted
         return None
     named = {item.id: item for item in survey.items}
     items = tuple(named[name] for name in (options["outcome"].removeprefix(MEAN), *dict.fromkeys(options.getlist("predictor"))))
-    chosen = records_of(store, survey_id, options)
-    fit = fit_model(chosen.survey, reports_of(chosen), model)
+    selected = records_of(store, survey_id, options)
+    fit = fit_model(selected.survey, reports_of(selected), model)
     return Fitted(model, fit, tuple(_line(fit, model, row) for row in fit.coefficients if "Intercept" not in row[0]), items)
 
 
 def _line(fit: Fit, model: Model, row: tuple[str, float, float, float]) -> CoefficientLine:
     name, *values = row
-    numbers = [_exp(value) for value in values] if model.model == "logit" else values
     naive = fit.naive and fit.naive.get(name)
-    if naive and model.model == "logit":
-        naive = (_exp(naive[0]), _exp(naive[1]), _exp(naive[2]))
-    return CoefficientLine(_TERM.sub(r"\1: \2", name), numbers[0], numbers[1], numbers[2], naive or None)
+    return CoefficientLine(_TERM.sub(r"\1: \2", name), _coefficient(values, model), _coefficient(naive, model) if naive else None)
+
+
+def _coefficient(values: Sequence[float], model: Model) -> Figure:
+    """Returns a coefficient and its limits; of a logit model, the odds ratio."""
+    value, low, high = map(_exp, values) if model.model == "logit" else values
+    return Figure(value, low, high, Unit.COEFFICIENT)
 
 
 def _exp(log_odds: float) -> float:

@@ -1,4 +1,4 @@
-"""Progress page (Watch): responses, precision and warnings of an open survey."""
+"""Progress page (Watch): records, precision and warnings of an open survey."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from deniable_server.context import current_store
 from deniable_server.pages.chart import growth
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
-from deniable_server.results.progress import warnings, watched
+from deniable_server.results.progress import checked_progress, warnings
 from deniable_server.results.results import sizes_of
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
@@ -23,7 +23,7 @@ bp = routes("watch", __name__)
 def page(survey_id: str) -> Page:
     """Shows the progress of a survey."""
     store = current_store()
-    published, settings, progress = store.surveys.published(survey_id), store.life.settings(survey_id), watched(store, survey_id)
-    shown = {"published": published, "settings": settings, "progress": progress, "growth": growth(progress)}
+    published, settings, progress = store.surveys.published(survey_id), store.life.settings(survey_id), checked_progress(store, survey_id)
+    context = {"published": published, "settings": settings, "progress": progress, "growth": growth(progress)}
     others = [warning for warning in warnings(published, settings, progress) if warning not in progress.alarms]
-    return render_template("researchers/watch.html", **shown, warnings=others, sizes=sizes_of(store, published.survey), form=ActionForm())
+    return render_template("researchers/watch.html", **context, warnings=others, sizes=sizes_of(store, published.survey), form=ActionForm())

@@ -12,18 +12,38 @@ from deniable.estimate.moments.applicability import LEVELS_NOTE
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable_server.pages import figures
-from deniable_server.pages.chart import Histogram, Scale, histogram
+from deniable_server.pages.chart import ChartAxis, Histogram, histogram
+from deniable_server.pages.figures import Figure
 
 _MOST_IN_SENTENCE = 5  # options
 
 
 @dataclass(frozen=True)
-class Card:
-    """One question of the survey file and its estimates.
+class Summary:
+    """A question's line in the table of contents.
 
-    rows: the options of its chart; of a multiple choice, the share that chose each of its options. levels: those of a number that was
-    rounded to them, which are no options. mean: where the question has scores. others: of a multiple choice whose questions may be
-    skipped, the shares that did not choose an option, or did not say.
+    Attributes:
+        name: The mean, the first of two options, or all options.
+        figure: The figure; None without an estimate, and for several options.
+        options: The number of options if there are several, else 0.
+        widest: Half the width of their widest interval; None without intervals.
+    """
+
+    name: str
+    figure: Figure | None = None
+    options: int = 0
+    widest: float | None = None
+
+
+@dataclass(frozen=True)
+class Card:
+    """A question of the survey file and its estimates.
+
+    Attributes:
+        rows: The options of its chart; of a multiple choice, the share that chose each option.
+        levels: The levels of a number that was rounded to them; they are not options.
+        mean: The mean of a question with scores.
+        others: Of a multiple choice that may be skipped, the shares that did not choose an option, or did not say.
     """
 
     question: Question
@@ -43,9 +63,9 @@ class Card:
         return next((row.chance_rate for row in (*self.rows, *self.levels)), None)
 
     @property
-    def scale(self) -> Scale | None:
-        """Scale of the mean, from the lowest score to the highest."""
-        return scale_of(self.question)
+    def axis(self) -> ChartAxis | None:
+        """Axis of the mean, from the lowest score to the highest."""
+        return axis_of(self.question)
 
     @cached_property
     def histogram(self) -> Histogram | None:
@@ -68,59 +88,51 @@ class Card:
         return tuple(("" if set(options) in (whole, {""}) else ", ".join(options), warning) for warning, options in warnings.items())
 
     @property
-    def sentences(self) -> tuple[tuple[str, str], ...]:
-        """Summary in words: (option, `between 18 and 27 of 100`), for the first of two options; empty for many options.
+    def sentences(self) -> tuple[tuple[str, Figure], ...]:
+        """The figures that the summary sentence has, as (option, figure); of two options only the first.
 
-        A mean has one entry with an empty option. Empty if a limit is outside 0 to 100%.
+        A mean has one entry with an empty option. Empty for many options, without estimates, and if a limit is outside 0 to 100%.
         """
-        if self.mean and self.scale:
-            one, low, high = figures.mean(self.mean)
-            return (("", f"between {low} and {high}"),) if one else ()
-        first = self.rows[:1] if self._one_figure else self.rows
-        if len(first) > _MOST_IN_SENTENCE or any(row.low is None or _outside(row) for row in first):
-            return ()
-        return tuple((row.option, figures.between(row.low, row.high)) for row in first)
+        if self.mean and self.axis:
+            mean = figures.of_mean(self.mean)
+            return (("", mean),) if mean else ()
+        rows = self.rows[:1] if self._has_one_figure else self.rows
+        shares = [(row.option, share) for row in rows if (share := figures.of_share(row)) and not _is_outside(row)]
+        return tuple(shares) if len(shares) == len(rows) <= _MOST_IN_SENTENCE else ()
 
     @property
-    def outside(self) -> bool:
+    def is_outside(self) -> bool:
         """Whether limits of its shares leave 0 to 100%."""
-        return any(_outside(row) for row in (*self.rows, *self.levels, *self.others))
+        return any(_is_outside(row) for row in (*self.rows, *self.levels, *self.others))
 
     @property
-    def _one_figure(self) -> bool:
-        """Whether the share of the first option says all: of two, the other is what is left."""
+    def _has_one_figure(self) -> bool:
+        """Whether the share of the first option is enough: the second of two is what remains."""
         return len(self.question.categories) - (not self.question.required) == 2 and not self.question.labels
 
     @property
-    def headline(self) -> tuple[str, str, str]:
-        """What the summary says: of what, the figure, its interval. Of several options it says how wide their intervals are at most.
+    def summary(self) -> Summary:
+        """The question's line in the table of contents.
 
-        Which of several options is ahead is no figure by itself: the greatest of several estimates is too great on average.
+        It never names the leading option of several: the largest of several estimates is too large on average.
         """
-        if self.mean and self.scale:
-            one, low, high = figures.mean(self.mean)
-            return (
-                f"mean, from {figures.plain(self.scale.low)} to {figures.plain(self.scale.high)}",
-                one or "–",
-                f"{low} to {high}" if one else "–",
-            )
-        first = self.rows[0]
-        if self._one_figure:
-            return first.option, figures.percent(first.estimate), figures.interval(first.low, first.high)
-        options = figures.several(len(self.rows), "option")
-        widths = [(row.high - row.low) / 2 for row in self.rows if row.low is not None and row.high is not None]
-        return "all options", options, f"±{figures.number(max(widths))} points or less" if widths else "–"
+        if self.mean and self.axis:
+            ends = figures.plain(self.axis.low), figures.plain(self.axis.high)
+            return Summary("mean, from {} to {}".format(*ends), figures.of_mean(self.mean))
+        if self._has_one_figure:
+            return Summary(self.rows[0].option, figures.of_share(self.rows[0]))
+        return Summary("all options", options=len(self.rows), widest=widest_half([self]))
 
 
-def widest_half(shown: Sequence[Card]) -> float | None:
+def widest_half(cards: Sequence[Card]) -> float | None:
     """Returns half the width of the widest interval of an option in the charts, or None without intervals."""
-    halves = ((row.high - row.low) / 2 for card in shown for row in card.rows if row.low is not None and row.high is not None)
-    return max(halves, default=None)
+    shares = (figures.of_share(row) for card in cards for row in card.rows)
+    return max(((share.high - share.low) / 2 for share in shares if share), default=None)
 
 
-def scale_of(question: Question) -> Scale | None:
-    """Returns the scale of a question's mean, or None without scores."""
-    return Scale(question.scores[0], question.scores[-1]) if question.scores else None
+def axis_of(question: Question) -> ChartAxis | None:
+    """Returns the axis of a question's mean, or None without scores."""
+    return ChartAxis(question.scores[0], question.scores[-1]) if question.scores else None
 
 
 def cards(survey: Survey, results: Results) -> tuple[Card, ...]:
@@ -135,12 +147,12 @@ def cards(survey: Survey, results: Results) -> tuple[Card, ...]:
 def _card(question: Question, rows: dict[str, list[Row]], mean: MeanRow | None) -> Card:
     if question.labels:
         return _multiple(question, [rows[item.id] for item in question.items])
-    own = tuple(rows.get(question.id, ()))
+    options = tuple(rows.get(question.id, ()))
     if question.levelled:
         names = figures.level_names(question)
-        levels = tuple(replace(row, option=names[row.option]) for row in own if row.option in names)
-        return Card(question, own[len(levels) :], levels, mean)
-    return Card(question, own, mean=mean)
+        levels = tuple(replace(row, option=names[row.option]) for row in options if row.option in names)
+        return Card(question, options[len(levels) :], levels, mean)
+    return Card(question, options, mean=mean)
 
 
 def _multiple(question: Question, items: Sequence[Sequence[Row]]) -> Card:
@@ -152,10 +164,10 @@ def _multiple(question: Question, items: Sequence[Sequence[Row]]) -> Card:
 
 def _own(warning: str) -> str:
     """Returns a warning without the notes that the page explains once (levels, estimates outside 0 to 100%)."""
-    own = warning.removesuffix(LEVELS_NOTE).removesuffix("; ")
-    return "" if own in (BELOW, ABOVE) else own
+    text = warning.removesuffix(LEVELS_NOTE).removesuffix("; ")
+    return "" if text in (BELOW, ABOVE) else text
 
 
-def _outside(row: Row) -> bool:
+def _is_outside(row: Row) -> bool:
     """Returns whether a limit is outside 0 to 1, which one method allows."""
     return row.low is not None and row.high is not None and not 0 <= row.low <= row.high <= 1

@@ -31,8 +31,8 @@ def questions(survey_id: str) -> Page:
     published = current_store().surveys.published(survey_id)
     survey = published.survey
     weakest, belief = least_protected(survey.items), posterior_bound(survey.odds)
-    shown = {"published": published, "weakest": weakest, "belief": belief, "odds_in_words": odds_in_words, "types": TYPES}
-    return render_template("researchers/questions.html", **shown, form=ActionForm())
+    context = {"published": published, "weakest": weakest, "belief": belief, "odds_in_words": odds_in_words, "types": TYPES}
+    return render_template("researchers/questions.html", **context, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/plan")
@@ -105,7 +105,7 @@ def close(survey_id: str) -> AnyResponse:
 @bp.post("/manage/surveys/<survey_id>/archive")
 @least(Role.OWNER)
 def archive(survey_id: str) -> AnyResponse:
-    """Archives a closed survey, or restores it."""
+    """Moves a closed survey to the archive, or back."""
     try:
         current_store().life.archive(survey_id, not _ends())
     except OpenError:
@@ -130,8 +130,8 @@ def delete(survey_id: str) -> Page:
 def _page(survey_id: str, form: SettingsForm, deletion: DeletionForm, meanwhile: Sequence[str] = ()) -> str:
     """Renders the page. meanwhile: settings that changed after the form was loaded."""
     store = current_store()
-    shown = {"published": store.surveys.published(survey_id), "settings": store.life.settings(survey_id), "meanwhile": meanwhile}
-    return render_template("researchers/settings.html", **shown, form=form, deletion=deletion)
+    context = {"published": store.surveys.published(survey_id), "settings": store.life.settings(survey_id), "meanwhile": meanwhile}
+    return render_template("researchers/settings.html", **context, form=form, deletion=deletion)
 
 
 def _back(survey_id: str, message: str) -> AnyResponse:

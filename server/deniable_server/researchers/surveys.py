@@ -11,11 +11,11 @@ from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
-from deniable_server.researchers.by_group import mean_blocks, share_blocks
+from deniable_server.researchers.comparison_tables import mean_lines, share_lines
 from deniable_server.researchers.dashboard import ORDERS, STATES, ListQuery, listing
+from deniable_server.researchers.group_tables import mean_blocks, share_blocks
 from deniable_server.researchers.groups import groups_of
-from deniable_server.researchers.question_cards import cards, scale_of, widest_half
-from deniable_server.researchers.side_by_side import mean_lines, share_lines
+from deniable_server.researchers.question_cards import axis_of, cards, widest_half
 from deniable_server.researchers.too_few_records import withheld
 from deniable_server.results.results import results_of, sizes_of
 from deniable_server.store.roles import Role
@@ -34,7 +34,7 @@ def surveys() -> Page:
         results = listing(current_store(), seen_headings(), all_own(), ListQuery.of(request.args))
     except ValueError as error:
         abort(400, str(error))
-    context = {"listing": results, "choice": results.choice, "states": STATES, "orders": ORDERS}
+    context = {"listing": results, "query": results.query, "states": STATES, "orders": ORDERS}
     return render_template("researchers/surveys.html", **context, form=ActionForm())
 
 
@@ -52,10 +52,10 @@ def survey(survey_id: str) -> Page:
     except WithheldError as error:
         return withheld(published, error)
     context = {"published": published, "settings": store.life.settings(survey_id), "sizes": sizes_of(store, published.survey)}
-    figured = {"results": results, "cards": cards(published.survey, results), "widest_half": widest_half}
+    context |= {"results": results, "cards": cards(published.survey, results), "widest_half": widest_half}
     needed = figures.needed(published.survey, (results.rows or results.means)[0].confidence)
     clusters = options.get("clusters") or None
-    return render_template("researchers/results.html", **context, **figured, needed=needed, clusters=clusters, form=ActionForm())
+    return render_template("researchers/results.html", **context, needed=needed, clusters=clusters, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/groups")
@@ -67,13 +67,13 @@ def groups(survey_id: str) -> Page:
     if not published.survey.groups:
         abort(404, "this survey has no groups")
     try:
-        compared = groups_of(current_store(), survey_id, request.args)
+        comparison = groups_of(current_store(), survey_id, request.args)
     except WithheldError as error:
         return withheld(published, error)
-    needed = figures.needed(published.survey, compared.interval.confidence)
-    blocks = {"scale_of": scale_of, "share_blocks": share_blocks, "mean_blocks": mean_blocks}
-    ways = {**blocks, "share_lines": share_lines, "mean_lines": mean_lines}
-    return render_template("researchers/groups.html", published=published, compared=compared, needed=needed, **ways, form=ActionForm())
+    needed = figures.needed(published.survey, comparison.interval.confidence)
+    tables = {"share_blocks": share_blocks, "mean_blocks": mean_blocks, "share_lines": share_lines, "mean_lines": mean_lines}
+    context = {"published": published, "groups": comparison, "needed": needed, "axis_of": axis_of, **tables}
+    return render_template("researchers/groups.html", **context, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/results.<any(csv, json):kind>")
@@ -82,8 +82,9 @@ def groups(survey_id: str) -> Page:
 def download(survey_id: str, kind: str) -> Page:
     """Downloads the results as CSV or JSON."""
     results = results_of(current_store(), survey_id, request.args)
-    part = f"-group-{current_store().surveys.published(survey_id).survey.groups.index(results.group) + 1}" if results.group else ""
-    name = f"{survey_id}-results{part}{'-by-hand' if results.by_hand else ''}.{kind}"
+    groups = current_store().surveys.published(survey_id).survey.groups
+    group = f"-group-{groups.index(results.group) + 1}" if results.group else ""
+    name = f"{survey_id}-results{group}{'-by-hand' if results.by_hand else ''}.{kind}"
     body, mimetype = (results.to_csv(), "text/csv") if kind == "csv" else (results.to_json(), "application/json")
     return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
@@ -94,7 +95,7 @@ def download(survey_id: str, kind: str) -> Page:
 def chart(survey_id: str, question: str) -> Page:
     """Downloads the chart of one question. Aborts with 404 for an unknown question."""
     published = current_store().surveys.published(survey_id)
-    texts = {one.id: one.text for one in published.survey.questions}
+    texts = {item.id: item.text for item in published.survey.questions}
     if question not in texts:
         abort(404, "this survey has no such question")
     svg = picture(results_of(current_store(), survey_id, request.args)[question], texts[question])
@@ -107,12 +108,12 @@ def chart(survey_id: str, question: str) -> Page:
 def group_file(survey_id: str, question: str, kind: str) -> Page:
     """Downloads the group differences of one question, or their chart. Aborts with 404 for an unknown question."""
     survey = current_store().surveys.published(survey_id).survey
-    if not survey.groups or question not in [one.id for one in survey.questions]:
+    if not survey.groups or question not in [item.id for item in survey.questions]:
         abort(404, "this survey has no such question among groups")
     comparison = groups_of(current_store(), survey_id, {**request.args, "question": question})
-    one = next(one for one in comparison.questions if one.question.id == question)
+    grouped = next(grouped for grouped in comparison.questions if grouped.question.id == question)
     name = f"{survey_id}-groups-{question}"
     if kind == "svg":
-        return chart_downloads.reply(chart_downloads.of_groups(one), name)
-    body, mimetype = (one.apart.to_csv(), "text/csv") if kind == "csv" else (one.apart.to_json(), "application/json")
+        return chart_downloads.reply(chart_downloads.of_groups(grouped), name)
+    body, mimetype = (grouped.differences.to_csv(), "text/csv") if kind == "csv" else (grouped.differences.to_json(), "application/json")
     return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{name}.{kind}"'})

@@ -1,4 +1,4 @@
-"""Two surveys that share questions, as the page of waves shows them: for each question what has changed, in a sentence and as figures."""
+"""Waves page: the change of each question that two surveys share, in a sentence and as figures."""
 
 from __future__ import annotations
 
@@ -10,122 +10,125 @@ from deniable.estimate import MeanRow, Row
 from deniable.estimate.tables import Change, Waves, compare_waves
 from deniable.survey import Survey
 from deniable.survey.question import Question
-from deniable_server.pages import figures
-from deniable_server.researchers import side_by_side
-from deniable_server.researchers.side_by_side import Line
-from deniable_server.results.analysis import require_somebody
+from deniable_server.pages.figures import Unit, level_names, of_difference, of_mean, of_share, size, text
+from deniable_server.researchers.comparison_tables import ComparisonLine
+from deniable_server.results.analysis import require_records
 from deniable_server.results.results import results_of
 from deniable_server.store.protocol import Published, Store
 
 
 @dataclass(frozen=True)
 class ChangedQuestion:
-    """One question that both have. words: (option, what has changed in it), of several options those in which a change is shown;
-    of a question with a mean, that of the mean.
+    """A question that both surveys have.
 
-    shares, mean: the figures of both, and of the change.
+    Attributes:
+        sentences: (option, its change in words): of the mean if there is one, else of the options with a significant change.
+        shares: The shares of both surveys, and their changes.
+        means: The same of the mean.
+        warnings: Warnings about the changes, each once.
     """
 
     question: Question
-    words: tuple[tuple[str, str], ...]
-    shares: tuple[Line, ...]
-    mean: tuple[Line, ...]
+    sentences: tuple[tuple[str, str], ...]
+    shares: tuple[ComparisonLine, ...]
+    means: tuple[ComparisonLine, ...]
     warnings: tuple[str, ...]
 
 
-def others(survey: Survey, seen: Sequence[Published]) -> list[Published]:
-    """Of the surveys that somebody sees, those that a survey shares a question with, by its id and type; not the survey itself."""
-    own = {(item.id, item.type) for item in survey.items}
-    return [one for one in seen if one.survey.id != survey.id and own & {(item.id, item.type) for item in one.survey.items}]
+def comparable(survey: Survey, surveys: Sequence[Published]) -> list[Published]:
+    """Returns the other surveys with a question of the same id and type."""
+    items = {(item.id, item.type) for item in survey.items}
+    return [other for other in surveys if other.survey.id != survey.id and items & {(item.id, item.type) for item in other.survey.items}]
 
 
 def waves_of(store: Store, survey_id: str, other_id: str, options: Mapping[str, str]) -> Waves:
-    """What has changed from one survey to another. options: confidence, method and target, as in `results_of`.
+    """Compares two surveys. The caller must check the researcher's role in both.
 
-    Whoever asks must have a role in both. Raises EstimateError naming what is wrong, also where one has nothing counted, and WithheldError.
+    Args:
+        store: The server's store.
+        survey_id: The first survey.
+        other_id: The second survey.
+        options: confidence, method and target as in `results_of`.
+
+    Raises:
+        EstimateError: An option is invalid, or both are the same survey.
+        NoRecordsError: One of them has no counted records.
+        WithheldError: One of them has too few records.
     """
     if survey_id == other_id:
         raise EstimateError("the survey to compare with must be another one than this")
-    surveys = tuple(store.surveys.published(one).survey for one in (survey_id, other_id))
-    asked = {name: options[name] for name in ("confidence", "method", "target") if name in options}
-    both = (results_of(store, survey_id, asked), results_of(store, other_id, asked))
-    found = compare_waves((surveys[0], surveys[1]), both)
+    surveys = tuple(store.surveys.published(name).survey for name in (survey_id, other_id))
+    interval = {name: options[name] for name in ("confidence", "method", "target") if name in options}
+    both = (results_of(store, survey_id, interval), results_of(store, other_id, interval))
+    waves = compare_waves((surveys[0], surveys[1]), both)
     for survey, results in zip(surveys, both, strict=True):
-        require_somebody(results.n, survey.title)
-    return found
+        require_records(results.n, survey.title)
+    return waves
 
 
-def called(waves: Waves) -> tuple[str, str]:
-    """What the two surveys are called: by their titles where these tell them apart, else by their ids."""
+def wave_names(waves: Waves) -> tuple[str, str]:
+    """Returns the titles of the surveys, or their ids if the titles are the same."""
     first, second = waves.first, waves.second
     return (first.title, second.title) if first.title != second.title else (first.survey, second.survey)
 
 
-def changed(survey: Survey, waves: Waves) -> Iterator[ChangedQuestion]:
-    """The questions of the first survey that the second has, too."""
+def changed_questions(survey: Survey, waves: Waves) -> Iterator[ChangedQuestion]:
+    """Yields the questions of the first survey that are in both."""
     by_item: dict[str, list[Change]] = {}
     for change in waves.changes:
         by_item.setdefault(change.question, []).append(change)
     for question in survey.questions:
-        found = [(label, by_item[item.id]) for item, label in _labelled(question) if item.id in by_item]
-        if found:
-            yield _changed(question, found)
+        labels = zip(question.items, question.labels or ("",), strict=True)
+        changes = [(label, by_item[item.id]) for item, label in labels if item.id in by_item]
+        if changes:
+            yield _changed_question(question, changes)
 
 
-def _labelled(question: Question) -> list[tuple[Question, str]]:
-    return list(zip(question.items, question.labels or ("",), strict=True))
-
-
-def _changed(question: Question, found: Sequence[tuple[str, Sequence[Change]]]) -> ChangedQuestion:
-    means = [change for _, changes in found for change in changes if isinstance(change.first, MeanRow)]
-    names = figures.level_names(question)
+def _changed_question(question: Question, by_label: Sequence[tuple[str, Sequence[Change]]]) -> ChangedQuestion:
+    names = level_names(question)
+    means = [change for _, changes in by_label for change in changes if isinstance(change.first, MeanRow)]
     shares = [
-        (label or names.get(change.option, change.option), change) for label, changes in found for change in _shown(question, changes)
+        (label or names.get(change.option, change.option), change) for label, changes in by_label for change in _shares(question, changes)
     ]
-    told = [] if question.levelled else [(name, change) for name, change in shares if change.words]
-    if question.k == 2 and not question.labels:
-        told = told[:1]
-    elif len(told) > 1:
-        told = [(name, change) for name, change in told if change.excludes_zero]
-    words = [(name, change.words) for name, change in told]
-    if means:
-        words = [("Mean", said) for change in means if (said := _mean_words(change))]
-    known = [change.difference for change in (*means, *(change for _, change in shares)) if change.difference]
+    differences = [change.difference for change in (*means, *(change for _, change in shares)) if change.difference]
     return ChangedQuestion(
         question,
-        tuple(words),
-        tuple(_share_line(name, change) for name, change in shares),
-        tuple(_mean_line(change) for change in means if change.difference),
-        tuple(dict.fromkeys(difference.warning for difference in known if difference.warning)),
+        tuple(_mean_sentences(means) if means else _share_sentences(question, shares)),
+        tuple(_line(name, change) for name, change in shares),
+        tuple(_line("Mean", change) for change in means if change.difference),
+        tuple(dict.fromkeys(difference.warning for difference in differences if difference.warning)),
     )
 
 
-def _shown(question: Question, changes: Sequence[Change]) -> list[Change]:
-    """Of a multiple choice the share that chose an option; of others all options."""
+def _shares(question: Question, changes: Sequence[Change]) -> list[Change]:
+    """Returns the changes of all options; of a multiple choice, of the share that chose an option."""
     shares = [change for change in changes if isinstance(change.first, Row)]
     return shares[:1] if question.labels else shares
 
 
-def _share_line(name: str, change: Change) -> Line:
-    first, second = (
-        (figures.percent(row.estimate), figures.interval(row.low, row.high)) if isinstance(row, Row) else ("–", "–")
-        for row in (change.first, change.second)
-    )
-    return name, (first, second, side_by_side.difference(change.difference) if change.difference else ("–", ""))
+def _line(name: str, change: Change) -> ComparisonLine:
+    first, second = (of_mean(row) if isinstance(row, MeanRow) else of_share(row) for row in (change.first, change.second))
+    unit = Unit.SCORE_DIFFERENCE if isinstance(change.first, MeanRow) else Unit.POINTS
+    return ComparisonLine(name, first, second, of_difference(change.difference, unit) if change.difference else None)
 
 
-def _mean_words(change: Change) -> str:
-    """What is said of a mean's change: `from 4.8 to 5.1: no change is shown`; empty where there is none to be told."""
-    if change.difference is None:
-        return ""
-    _, ((before, _), (after, _), (_, limits)) = _mean_line(change)
-    kind = "rise" if change.difference.low > 0 else "fall"
-    size = limits.replace("+", "") if kind == "rise" else " to ".join(reversed(limits.replace("−", "").split(" to ")))
-    return f"from {before} to {after}: " + (f"a {kind} of {size}" if change.excludes_zero else "no change is shown")
+def _share_sentences(question: Question, shares: Sequence[tuple[str, Change]]) -> list[tuple[str, str]]:
+    """Describes the change of the first of two options, or the significant changes of several."""
+    changes = [] if question.levelled else [(name, change) for name, change in shares if change.words]
+    if question.k == 2 and not question.labels:
+        changes = changes[:1]
+    elif len(changes) > 1:
+        changes = [(name, change) for name, change in changes if change.excludes_zero]
+    return [(name, change.words) for name, change in changes]
 
 
-def _mean_line(change: Change) -> Line:
-    assert change.difference is not None
-    told = [figures.mean(row) for row in (change.first, change.second) if isinstance(row, MeanRow)]
-    first, second = ((one, f"{low} to {high}") for one, low, high in told)
-    return "Mean", (first, second, side_by_side.mean_difference(change.difference))
+def _mean_sentences(means: Sequence[Change]) -> list[tuple[str, str]]:
+    """Describes the change of a mean: `from 4.8 to 5.1: a rise of 0.1 to 0.5`."""
+    return [("Mean", _mean_sentence(_line("Mean", change), change.excludes_zero)) for change in means if change.difference]
+
+
+def _mean_sentence(line: ComparisonLine, is_significant: bool) -> str:
+    effect = "no change is shown"
+    if line.difference and is_significant:
+        effect = f"a {'rise' if line.difference.low > 0 else 'fall'} of {size(line.difference)}"
+    return f"from {text(line.first).value} to {text(line.second).value}: {effect}"

@@ -82,5 +82,5 @@ def remove(survey_id: str) -> Page:
 def _page(survey_id: str, form: WebhookForm, secret: str = "") -> str:
     store = current_store()
     published, current = store.surveys.published(survey_id), store.webhooks.of_survey(survey_id)
-    shown = {"published": published, "webhooks": current, "events": EVENTS, "makers": webhook_makers(store)}
-    return render_template("researchers/webhooks.html", **shown, secret=secret, form=form)
+    context = {"published": published, "webhooks": current, "events": EVENTS, "makers": webhook_makers(store)}
+    return render_template("researchers/webhooks.html", **context, secret=secret, form=form)

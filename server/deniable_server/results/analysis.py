@@ -1,4 +1,4 @@
-"""The library's analysis of the records that somebody chose: what the builders of cross tables and models ask. No figure is made here."""
+"""The library's `Analysis` of selected records, for cross tables and models."""
 
 from __future__ import annotations
 
@@ -13,54 +13,61 @@ from deniable_server.results.results import Records, interval_of, records_of
 from deniable_server.store.protocol import Store
 
 MOST_BYTES = 64 << 20
-"""Of records that a page reads: it answers while somebody waits, and beside respondents."""
+"""Of records that a page reads: a person waits for the page, and respondents use the same server."""
+
+
+class NoRecordsError(EstimateError):
+    """None of the selected records is counted yet."""
 
 
 def analysis_of(store: Store, survey_id: str, options: Mapping[str, str], *, whole: bool = False) -> Analysis:
-    """The records that somebody chose, with the interval that they asked for, as `SurveyClient.analysis` gives them.
+    """Returns the analysis of the selected records, as `SurveyClient.analysis` does.
 
-    options: as in `results_of`. whole: with the records themselves, not their tally alone. Raises EstimateError naming what is wrong, also
-    for more records than a page reads, NobodyError and WithheldError.
+    Args:
+        store: The server's store.
+        survey_id: The survey.
+        options: As in `results_of`.
+        whole: Whether to read the records, not their tally only.
+
+    Raises:
+        EstimateError: An option is invalid, or a page cannot read so many records.
+        NoRecordsError: No records are counted.
+        WithheldError: There are too few records.
     """
-    chosen, interval = records_of(store, survey_id, options), interval_of(options)
-    require_somebody(chosen.n)
+    selected, interval = records_of(store, survey_id, options), interval_of(options)
+    require_records(selected.n)
     bits = None
     if whole:
-        raw = reports_of(chosen)
-        bits = unpack(chosen.survey, raw, len(raw) // chosen.survey.record.bytes)
-    tally = chosen.tally()
-    confidence, target = interval.confidence, interval.target
-    return Analysis(chosen.survey, tally, bits, confidence, target=target, described=chosen.described)
+        raw = reports_of(selected)
+        bits = unpack(selected.survey, raw, len(raw) // selected.survey.record.bytes)
+    tally = selected.tally()
+    return Analysis(selected.survey, tally, bits, interval.confidence, target=interval.target, described=selected.described)
 
 
-class NobodyError(EstimateError):
-    """Of those that somebody chose, nobody's record is counted yet."""
-
-
-def require_somebody(n: int, title: str = "") -> None:
-    """Raises NobodyError where none of n records is to be shown. title: of another survey than the page's."""
+def require_records(n: int, title: str = "") -> None:
+    """Requires at least one record. title: of a survey other than the page's. Raises NoRecordsError."""
     if not n:
-        raise NobodyError(f"no responses{f' to {title}' if title else ''} are counted yet, so there is nothing to show")
+        raise NoRecordsError(f"no records{f' of {title}' if title else ''} are counted yet, so there is nothing to show")
 
 
-def reports_of(chosen: Records) -> bytes:
-    """Returns the records, slice by slice and in the order of their bytes, as the API gives them. Raises EstimateError for too many."""
-    n = chosen.n
-    require_somebody(n)
-    if n * chosen.survey.record.bits > MOST_BYTES:
-        most = MOST_BYTES // chosen.survey.record.bits
+def reports_of(selected: Records) -> bytes:
+    """Returns the records, slice by slice and sorted, as the API does. Raises NoRecordsError, and EstimateError for too many."""
+    n = selected.n
+    require_records(n)
+    if n * selected.survey.record.bits > MOST_BYTES:
+        most = MOST_BYTES // selected.survey.record.bits
         raise EstimateError(f"a page reads up to {most:,} records of this survey, and {n:,} are counted: use the command below")
-    return b"".join(chunk for _, chunks in chosen.release.rows(chosen.slices()) for chunk in chunks)
+    return b"".join(chunk for _, chunks in selected.release.rows(selected.slices()) for chunk in chunks)
 
 
 def categorical(survey: Survey) -> list[Question]:
-    """What can stand in a cross table or predict: all that is randomized by itself, but numbers that were rounded to levels."""
+    """Returns the items that a cross table or a predictor may use: all except numbers that were rounded to levels."""
     return [item for item in survey.items if not item.rounds]
 
 
-def item_of(survey: Survey, name: str, wanted: str) -> Question:
-    """One of these by its id. Raises EstimateError for another, which is named `name` and not quoted."""
+def item_of(survey: Survey, name: str, item_id: str) -> Question:
+    """Returns a categorical item. Raises EstimateError for another id; the message names the option `name`, not the id."""
     for item in categorical(survey):
-        if item.id == wanted:
+        if item.id == item_id:
             return item
     raise EstimateError(f"{name} must be the id of a question of survey {survey.id} that is no rounded number")

@@ -11,7 +11,7 @@ from flask import Response, send_file
 
 from deniable.bundle import LICENCES, Bundle, CountedRecords, order_parts
 from deniable.wire.part import Part
-from deniable_server.results.release import rows_of
+from deniable_server.results.release import labelled_rows
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.protocol import Store
 
@@ -62,7 +62,7 @@ def make(store: Store, survey_id: str, name: str, licence: str) -> Download:
 
 def _make(store: Store, survey_id: str, name: str, licence: str) -> Download:
     survey = store.surveys.published(survey_id).survey
-    rows = rows_of(store, survey)
+    rows = labelled_rows(store, survey)
     sizes: dict[Part, int] = {}
     file = tempfile.NamedTemporaryFile(prefix="deniable-bundle-")  # noqa: SIM115 - closed by the sender
     try:

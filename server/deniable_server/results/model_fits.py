@@ -72,15 +72,15 @@ def fit_model(survey: Survey, reports: bytes, model: Model) -> Fit:
     try:
         command = [sys.executable, "-m", "deniable_server.results.model_fits"]
         message = head + b"\n" + survey.definition + reports
-        done = subprocess.run(command, input=message, capture_output=True, timeout=_LONGEST, check=False)  # noqa: S603 - our own module
+        process = subprocess.run(command, input=message, capture_output=True, timeout=_LONGEST, check=False)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired:
         raise EstimateError(_TOO_BUSY) from None
     finally:
         _TURN.release()
-    if done.returncode == -signal.SIGXCPU:
+    if process.returncode == -signal.SIGXCPU:
         raise EstimateError(_TOO_LONG)
-    done.check_returncode()
-    reply = json.loads(done.stdout)
+    process.check_returncode()
+    reply = json.loads(process.stdout)
     if "failure" in reply:
         raise ModelError(**reply["failure"])
     if "error" in reply:

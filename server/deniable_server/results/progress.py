@@ -1,4 +1,4 @@
-"""What is known of a survey while people answer: how far it is, and what is wrong. Pages, API and command line say the same."""
+"""Progress and warnings of a survey while people answer, the same for pages, API and command line."""
 
 from __future__ import annotations
 
@@ -19,94 +19,88 @@ from deniable_server.results.results import may_wait, of_organisations
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
 
-SOON = 14  # days before something ends in which that is said
-QUIET = 7  # days without a batch after which that is said
+SOON = 14  # days before a closing or a deletion from which on there is a warning
+QUIET = 7  # days without a batch after which there is a warning
 
 
 def today() -> str:
-    """The day in UTC, YYYY-MM-DD."""
+    """Returns the day in UTC, YYYY-MM-DD."""
     return datetime.now(UTC).date().isoformat()
 
 
 def progress_of(store: Store, published: Published, settings: Settings, *, rough: bool = False) -> Progress:
-    """A survey's progress today, without the checks of the method, which need all that is counted. Raises what the store raises.
-
-    rough: at once, as in `people_needed`.
-    """
+    """Returns a survey's progress today without alarms, which need the tallies. rough: approximate and fast, as in `people_needed`."""
     survey = published.survey
-    counts, together = store.submissions.counts(survey.id), estimated(survey)
+    counts, parts = store.submissions.counts(survey.id), estimated(survey)
     growth = [(span.since, span.until, span.n) for span in store.life.spans(survey.id)]
-    n = counted(counts, together)
-    taking = published.state == "open"
-    found = progress(survey, n, growth, today(), goal=settings.half_width, expected=settings.expected, is_open=taking, rough=rough)
-    made, spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
+    n, is_open = counted(counts, parts), published.state == "open"
+    planned = progress(survey, n, growth, today(), goal=settings.half_width, expected=settings.expected, is_open=is_open, rough=rough)
+    codes_made, codes_spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
     return replace(
-        found,
+        planned,
         state=published.state,
-        n_organisation=of_organisations(counts, together),
+        n_organisation=of_organisations(counts, parts),
         n_by_hand=counted(counts, by_hand(survey)),
-        may_wait=may_wait(published, together),
-        codes_made=made,
-        codes_spent=spent,
+        may_wait=may_wait(published, parts),
+        codes_made=codes_made,
+        codes_spent=codes_spent,
     )
 
 
-def watched(store: Store, survey_id: str) -> Progress:
-    """The same with the checks of the method."""
+def checked_progress(store: Store, survey_id: str) -> Progress:
+    """Returns a survey's progress today with its alarms."""
     published = store.surveys.published(survey_id)
-    found = progress_of(store, published, store.life.settings(survey_id))
-    return replace(found, alarms=alarms_of(store, published.survey))
+    current = progress_of(store, published, store.life.settings(survey_id))
+    return replace(current, alarms=alarms_of(store, published.survey))
 
 
 def alarms_of(store: Store, survey: Survey) -> tuple[str, ...]:
-    """What the checks of the method say is wrong, a sentence each; nothing where nothing was found, or too few to show anything of them."""
+    """Returns a sentence for each check that failed; none if there are too few records to release."""
     release = release_of(store, survey)
     return () if release.is_withheld else alarms(survey, release.tally())
 
 
 def alarms(survey: Survey, tally: Tally) -> tuple[str, ...]:
-    """The same of a tally. Honest records raise one in fewer than 2 of 100 surveys."""
+    """Returns the alarms of a tally. Honest records raise one in fewer than 2 of 100 surveys."""
     return _alarms(survey.definition, tally.n, tally.to_bytes()) if tally.n else ()
 
 
-@lru_cache(maxsize=64)  # a list of surveys asks for those of all, again and again
+@lru_cache(maxsize=64)  # the list of surveys needs them for every survey, again and again
 def _alarms(definition: bytes, n: int, pairs: bytes) -> tuple[str, ...]:
     survey = Survey.from_definition(definition)
     tally = Tally.from_bytes(n, survey.record.bits, pairs)
-    items, said = {item.id: item for item in survey.items}, []
+    items, sentences = {item.id: item for item in survey.items}, []
     try:
         checks, whole = check_range(survey, tally), made_up(survey, tally)
-    except EstimateError:  # so few that a question was asked of nobody yet, where each person is asked some
+    except EstimateError:  # no record has one of the questions yet, in a survey that asks each person some of them
         return ()
     for check in checks:
         item = items[check.question]
-        if check.alarm and (
-            len(item.recorded) > 2 or check.option == item.categories[0]
-        ):  # of two options the second is the first one's mirror image
+        if check.alarm and (len(item.recorded) > 2 or check.option == item.categories[0]):  # the second of two options mirrors the first
             remark = plausibility.remark(check.ones, check.n, check.lowest, check.highest, check.level)
-            said.append(f"{item.text} {check.option}: {remark}.")
-    return (*said, *([whole.words] if whole and whole.alarm else []))
+            sentences.append(f"{item.text} {check.option}: {remark}.")
+    return (*sentences, *([whole.words] if whole and whole.alarm else []))
 
 
-def warnings(published: Published, settings: Settings, found: Progress) -> list[str]:
-    """What a researcher may have to do something about, the most urgent first."""
-    day, said = date.fromisoformat(found.day), list(found.alarms)
+def warnings(published: Published, settings: Settings, progress: Progress) -> list[str]:
+    """Returns warnings that a researcher may have to act on, the most urgent first."""
+    day, sentences = date.fromisoformat(progress.day), list(progress.alarms)
     if settings.deleted_on:
-        return [f"Its records were deleted on {in_words(settings.deleted_on, found.day)}."]
+        return [f"Its records were deleted on {in_words(settings.deleted_on, progress.day)}."]
     if settings.delete_on and (date.fromisoformat(settings.delete_on) - day).days <= SOON:
-        said.append(f"Its records will be deleted on {in_words(settings.delete_on, found.day)}.")
+        sentences.append(f"Its records will be deleted on {in_words(settings.delete_on, progress.day)}.")
     if not published.is_open:
-        return said
+        return sentences
     if published.paused:
-        said.append("It is paused: nobody can answer.")
+        sentences.append("It is paused: nobody can answer.")
     if settings.close_on and (date.fromisoformat(settings.close_on) - day).days <= SOON:
-        said.append(f"It closes at the end of {in_words(settings.close_on, found.day)}.")
-    if found.codes_made and found.codes_made == found.codes_spent:
-        said.append("All codes are spent.")
-    if settings.expected and (found.needed is None or settings.expected < found.needed):
+        sentences.append(f"It closes at the end of {in_words(settings.close_on, progress.day)}.")
+    if progress.codes_made and progress.codes_made == progress.codes_spent:
+        sentences.append("All codes are used.")
+    if settings.expected and (progress.needed is None or settings.expected < progress.needed):
         reach = f"{100 * half_width_of(published.survey, settings.expected):.1f}".removesuffix(".0")
-        wanted = f"{100 * settings.half_width:g}"
-        said.append(f"The {settings.expected:,} people who are expected give {reach} points either way, not the {wanted} that are wanted.")
-    if found.growth and not published.paused and (day - date.fromisoformat(found.growth[-1][1])).days > QUIET:
-        said.append(f"Nothing was counted since {in_words(found.growth[-1][1], found.day)}.")
-    return said
+        target = f"{100 * settings.half_width:g}"
+        sentences.append(f"The {settings.expected:,} people you expect give ±{reach} points, not the target of ±{target}.")
+    if progress.growth and not published.paused and (day - date.fromisoformat(progress.growth[-1][1])).days > QUIET:
+        sentences.append(f"No records were counted since {in_words(progress.growth[-1][1], progress.day)}.")
+    return sentences

@@ -1,4 +1,4 @@
-"""From stored tallies to the estimates that pages, downloads and the API show."""
+"""Estimates of the counted records that a request selects, for pages, downloads and the API."""
 
 from __future__ import annotations
 
@@ -17,41 +17,51 @@ from deniable_server.results.release import Release, Slice, counted, release_of
 from deniable_server.store import protocol
 from deniable_server.store.protocol import Published, Store
 
-MAX_COUNTS = 1 << 24  # pairs of bits in the tallies of all groups, held at once
+MAX_COUNTS = 1 << 24  # pairs of bits in the tallies of all groups, in memory at once
 
 
 def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Results:
-    """Estimates of all questions, shares and means.
+    """Estimates all questions: shares and means.
 
-    options: may hold confidence (0.95 by default), method and target; group and by_hand, as in `records_of`; clusters, 1 where the groups
-    were drawn, and then people in them. Raises EstimateError naming what is wrong.
+    Args:
+        store: The server's store.
+        survey_id: The survey.
+        options: confidence (default 0.95), method and target; group and by_hand, as in `records_of`; clusters: 1 if groups were sampled
+            first, then people in them. All are optional.
+
+    Raises:
+        EstimateError: An option is invalid.
+        WithheldError: There are too few records.
     """
-    chosen, interval = records_of(store, survey_id, options), interval_of(options)
-    how: dict[str, Any] = {"confidence": interval.confidence, "method": interval.method, "target": interval.target}
-    if _clusters(chosen.survey, options):
-        results = analyse(chosen.survey, chosen.release.clusters(), sample=Sample(clusters="group"), **how).results
+    selected, interval = records_of(store, survey_id, options), interval_of(options)
+    settings: dict[str, Any] = {"confidence": interval.confidence, "method": interval.method, "target": interval.target}
+    if _has_clusters(selected.survey, options):
+        results = analyse(selected.survey, selected.release.clusters(), sample=Sample(clusters="group"), **settings).results
     else:
-        results = analyse(chosen.survey, chosen.tally(), **how).results
-    return replace(results, **chosen.described)
+        results = analyse(selected.survey, selected.tally(), **settings).results
+    return replace(results, **selected.described)
 
 
-def _clusters(survey: Survey, options: Mapping[str, str]) -> bool:
-    """Whether the groups are clusters. Raises EstimateError where they cannot be."""
-    written = options.get("clusters") or "0"
-    if written not in ("0", "1"):
+def _has_clusters(survey: Survey, options: Mapping[str, str]) -> bool:
+    """Returns whether the groups are clusters. Raises EstimateError if they cannot be."""
+    value = options.get("clusters") or "0"
+    if value not in ("0", "1"):
         raise EstimateError("clusters must be 1, or left out")
-    if written == "1" and (not survey.groups or options.get("group") or options.get("by_hand") == "1"):
+    if value == "1" and (not survey.groups or options.get("group") or options.get("by_hand") == "1"):
         raise EstimateError("clusters must be left out: only all groups of a survey together can be clusters, made by devices")
-    if written == "1" and len(survey.groups) * survey.record.bits**2 > MAX_COUNTS:
+    if value == "1" and len(survey.groups) * survey.record.bits**2 > MAX_COUNTS:
         raise EstimateError(f"clusters must be left out: {len(survey.groups):,} groups of so many questions are for the Python client")
-    return written == "1"
+    return value == "1"
 
 
 @dataclass(frozen=True)
 class Records:
     """The records that a request selects, of a group or of all.
 
-    release: what may be released of them. described: what results say of them, by the names of fields of `Results`.
+    Attributes:
+        release: The rule that decides which of them may be released.
+        group: Their group, or None for all groups.
+        described: Their description, by the names of fields of `Results`.
     """
 
     survey: Survey
@@ -65,20 +75,26 @@ class Records:
         return self.release.n(self.group)
 
     def tally(self) -> Tally:
-        """Returns their tally. Raises WithheldError."""
+        """Returns their tally. Raises WithheldError if they are too few."""
         return self.release.tally(self.group)
 
     def slices(self) -> list[Slice]:
-        """Returns their rows, in slices. Raises WithheldError."""
+        """Returns their rows, in slices. Raises WithheldError if they are too few."""
         return self.release.slices(self.group)
 
 
 def records_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Records:
-    """The records that somebody chose.
+    """Selects records. Whatever leaves the server about them must come from here, so that the minimum holds everywhere.
 
-    options: may hold group, one of the survey's, for that one only; by_hand, 1 for the reports of those who tossed coins themselves, which
-    are in no other results. Raises EstimateError naming what is wrong, and WithheldError where there are too few records to show
-    anything of them: all that is told of a survey's records, in whatever form, asks here.
+    Args:
+        store: The server's store.
+        survey_id: The survey.
+        options: group, one of the survey's groups; by_hand: 1 for the records of people who tossed coins themselves, which are in no
+            other results. Both are optional.
+
+    Raises:
+        EstimateError: An option is invalid.
+        WithheldError: There are too few records.
     """
     published = store.surveys.published(survey_id)
     survey = published.survey
@@ -94,26 +110,26 @@ def records_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Reco
 
 
 def sizes_of(store: Store, survey: Survey) -> dict[str, int]:
-    """How many records of each group are estimated; empty where the survey has no groups."""
+    """Returns the number of records in the estimates of each group; empty without groups."""
     counts = store.submissions.counts(survey.id)
     return {group: counted(counts, protocol.estimated(survey, group)) for group in survey.groups}
 
 
 def of_organisations(counts: Mapping[Part, int], parts: Collection[Part]) -> int:
-    """How many of the records of these parts were randomized by an organisation."""
+    """Returns how many records of these parts an organisation has randomized."""
     return counted(counts, [part for part in parts if part.mode == "organisation"])
 
 
 def may_wait(published: Published, parts: Collection[Part]) -> int:
-    """How many records of these parts may have arrived and wait, at most: each part waits for batches of its own.
+    """Returns how many records of these parts may be waiting, at most: each part waits for its own batches.
 
-    How many there are is not for anybody to know: who watched the number would see each arrival.
+    The actual number is secret: it would reveal when each record arrives.
     """
     return len(parts) * published.survey.most_waiting if published.is_open else 0
 
 
 def group_of(survey: Survey, name: str, label: str | None) -> str | None:
-    """The group that somebody asked for as `name`, None for none. Raises EstimateError for one that is not the survey's."""
+    """Returns the group of the option `name`, or None without one. Raises EstimateError if the survey has no such group."""
     if label is not None and not survey.groups:
         raise EstimateError(f"{name} must be left out: survey {survey.id} has no groups")
     if label is not None and label not in survey.groups:
@@ -121,16 +137,16 @@ def group_of(survey: Survey, name: str, label: str | None) -> str | None:
     return label
 
 
-def _by_hand(survey: Survey, written: str) -> bool:
-    if written not in ("0", "1"):
+def _by_hand(survey: Survey, value: str) -> bool:
+    if value not in ("0", "1"):
         raise EstimateError("by_hand must be 1, or left out")
-    if written == "1" and not survey.coins_can_answer:
+    if value == "1" and not survey.coins_can_answer:
         raise EstimateError(f"by_hand must be left out: two coins cannot answer survey {survey.id}")
-    return written == "1"
+    return value == "1"
 
 
 def interval_of(options: Mapping[str, str]) -> Interval:
-    """The interval that somebody asked for, by confidence, method and target. Raises EstimateError naming what is wrong."""
+    """Returns the interval of the options confidence, method and target. Raises EstimateError if one is invalid."""
     try:
         confidence = float(options.get("confidence", "0.95"))
     except ValueError:

@@ -227,7 +227,7 @@ def test_the_same_records_give_the_same_bundle_byte_for_byte_in_whatever_order_t
 
 @pytest.mark.slow
 def test_rows_in_the_order_of_the_database_would_be_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release, "ordered", lambda reports, size: reports)
+    monkeypatch.setattr(release, "sorted_records", lambda reports, size: reports)
     assert len(bundles_of(tmp_path, ORDERS)) > 1
 
 

@@ -27,8 +27,7 @@ from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.api import reports as spooling
-from deniable_server.results import records as ordering
-from deniable_server.results import release
+from deniable_server.results import external_sort, release
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 
@@ -163,7 +162,7 @@ def test_the_order_of_the_reports_shows_neither_when_they_came_nor_together_with
 
 
 def test_reports_in_the_order_of_the_rows_would_be_found_out(store: Store, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release, "ordered", lambda reports, size: reports)
+    monkeypatch.setattr(release, "sorted_records", lambda reports, size: reports)
     assert len(downloads(store, get, ORDERS)) > 1
 
 
@@ -227,7 +226,7 @@ def test_records_that_do_not_fit_in_memory_are_sorted_all_the_same(
     sent: dict[Part, bytes], get: Get, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = get("reports")
-    monkeypatch.setattr(ordering, "AT_ONCE_BYTES", 16)
+    monkeypatch.setattr(external_sort, "AT_ONCE_BYTES", 16)
     assert get("reports") == whole
 
 

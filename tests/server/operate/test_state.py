@@ -17,7 +17,7 @@ import deniable_server
 from deniable_server.api.metrics import Metrics
 from deniable_server.operate.cli import main
 from deniable_server.operate.restored_access import access_of
-from deniable_server.results.progress import watched
+from deniable_server.results.progress import checked_progress
 from deniable_server.store.protocol import STATES, Store
 
 SOURCES = Path(deniable_server.__file__).parent
@@ -41,7 +41,7 @@ def test_every_door_names_the_state_alike(
         "API": ada.get("/api/v1/surveys", auth=basic).get_json()["surveys"][0]["state"],
         "command": json.loads(listed.stdout)[0]["state"],
         "page": re.findall(r'class="state (\w+)"', ada.get("/manage").text)[0],
-        "progress": watched(store, "study").state,
+        "progress": checked_progress(store, "study").state,
         "backup": next(line for line in access_of(store) if line.startswith("survey")).split("\t")[2].split(",")[0],
         "metrics": re.findall(r'deniable_surveys\{state="(\w+)"\} 1', Metrics(store).text()),
     }

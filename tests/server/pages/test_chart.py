@@ -10,7 +10,8 @@ import pytest
 from deniable.estimate import Row, estimate
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
-from deniable_server.pages.chart import EDGE, HEIGHT, SHARE_TICKS, Scale, histogram, mark, share_mark
+from deniable_server.pages.chart import EDGE, HEIGHT, SHARE_TICKS, ChartAxis, histogram, mark, share_mark
+from deniable_server.pages.figures import Figure, Unit
 
 SURVEY = Survey.from_dict(
     {
@@ -23,10 +24,15 @@ SURVEY = Survey.from_dict(
     }
 )
 WIDTH = 100 - 2 * EDGE
+AXIS = ChartAxis(0, 1)
 
 
 def rows(bits: list[bool]) -> tuple[Row, ...]:
     return estimate(SURVEY, Tally.from_bits(np.array(bits)[:, None])).rows
+
+
+def figure(value: float, low: float, high: float) -> Figure:
+    return Figure(value, low, high, Unit.SHARE)
 
 
 def at(share: float) -> float:
@@ -56,27 +62,27 @@ def test_the_ticks_of_shares_are_quarters() -> None:
     [(-0.5, "below", 0), (-1e-9, "below", 0), (0.0, "", at(0)), (1.0, "", at(1)), (1.000001, "above", 100), (3.0, "above", 100)],
 )
 def test_an_estimate_that_is_no_possible_share_stands_at_the_edge_as_what_it_is(share: float, beyond: str, place: float) -> None:
-    drawn = mark(Scale(0, 1), share, 0.1, 0.2)
+    drawn = mark(AXIS, figure(share, 0.1, 0.2))
     assert drawn is not None
     assert (drawn.beyond, drawn.estimate) == (beyond, pytest.approx(place))
 
 
 def test_the_scale_stays_as_it_is_however_far_outside_an_estimate_lies() -> None:
-    near, far = (mark(Scale(0, 1), share, 0.25, 0.5) for share in (-0.1, -40.0))
+    near, far = (mark(AXIS, figure(share, 0.25, 0.5)) for share in (-0.1, -40.0))
     assert near == far
     assert near is not None
     assert (near.low, near.high) == pytest.approx((at(0.25), at(0.5)))
 
 
 def test_an_interval_that_goes_on_beyond_the_scale_has_no_end_there() -> None:
-    drawn = mark(Scale(0, 1), 0.2, -0.3, 0.7)  # as those of the method wald may
+    drawn = mark(AXIS, figure(0.2, -0.3, 0.7))  # as those of the method wald may
     assert drawn is not None
-    assert (drawn.low, drawn.cut_low, drawn.cut_high) == (at(0), True, False)
+    assert (drawn.low, drawn.is_low_cut, drawn.is_high_cut) == (at(0), True, False)
 
 
 def test_a_figure_never_sticks_out_of_its_chart() -> None:
     """Half of one is 18% of the chart's width at most, so that none stands about a mark that is nearer to a side."""
-    drawn = [one for place in range(-20, 121) if (one := mark(Scale(0, 1), place / 100, 0.0, 1.0))]
+    drawn = [one for place in range(-20, 121) if (one := mark(AXIS, figure(place / 100, 0.0, 1.0)))]
     assert {one.anchor for one in drawn if one.estimate < 18} == {"start"}
     assert {one.anchor for one in drawn if one.estimate > 82} == {"end"}
     assert {one.anchor for one in drawn if 18 <= one.estimate <= 82} == {"middle"}
@@ -103,8 +109,8 @@ def test_without_reports_there_is_no_mark() -> None:
     ],
 )
 def test_a_scale_has_round_values_and_both_ends(low: float, high: float, values: list[float]) -> None:
-    assert [value for _, value in Scale(low, high).ticks] == pytest.approx(values)
-    assert [place for place, _ in Scale(low, high).ticks] == pytest.approx([at((v - low) / (high - low)) for v in values], abs=0.01)
+    assert [value for _, value in ChartAxis(low, high).ticks] == pytest.approx(values)
+    assert [place for place, _ in ChartAxis(low, high).ticks] == pytest.approx([at((v - low) / (high - low)) for v in values], abs=0.01)
 
 
 # Levels.
@@ -132,7 +138,7 @@ def test_bars_are_evenly_spaced_and_few_of_many_are_named(count: int) -> None:
     assert drawn is not None
     assert np.diff([bar.middle for bar in drawn.bars]) == pytest.approx(WIDTH / count, abs=0.02)
     assert all(bar.left >= EDGE - 0.01 and bar.left + bar.width <= 100 - EDGE + 0.01 for bar in drawn.bars)
-    assert sum(len(bar.row.option) + 2 for bar in drawn.bars[:: drawn.labelled]) <= 44
+    assert sum(len(bar.row.option) + 2 for bar in drawn.bars[:: drawn.label_every]) <= 44
 
 
 def test_where_a_level_has_no_estimate_there_is_no_histogram() -> None:

@@ -9,6 +9,7 @@ from deniable.plan import private
 from deniable.plan.precision import normal_half_width
 from deniable.survey import Survey
 from deniable_server.pages import figures
+from deniable_server.pages.figures import Figure, Unit
 
 YES_NO = {"id": "q", "text": "?", "type": "yes_no"}
 
@@ -47,7 +48,8 @@ def test_a_share_is_written_as_english_writes_it_and_zero_has_no_sign(share: flo
     ],
 )
 def test_a_difference_has_its_sign_and_its_limits_are_told_from_0(difference: tuple[float, float, float], texts: tuple[str, str]) -> None:
-    assert figures.points(*difference) == texts
+    text = figures.text(Figure(*difference, Unit.POINTS))
+    assert (text.value, text.interval) == texts
 
 
 @pytest.mark.parametrize(
@@ -64,7 +66,8 @@ def test_a_difference_has_its_sign_and_its_limits_are_told_from_0(difference: tu
 )
 def test_a_mean_has_the_digits_that_its_interval_bears_out(row: tuple[float, float, float], texts: tuple[str, str, str]) -> None:
     mean, low, high = row
-    assert figures.mean(MeanRow("q", 10, mean, 0.1, low, high, 1.0, 0.95, "population", -1e6, 1e6)) == texts
+    figure = figures.of_mean(MeanRow("q", 10, mean, 0.1, low, high, 1.0, 0.95, "population", -1e6, 1e6))
+    assert figures.text(figure) == texts
 
 
 @pytest.mark.parametrize(
@@ -85,15 +88,30 @@ def test_a_coefficient_has_no_more_digits_than_anybody_reads(value: float, text:
     ],
 )
 def test_a_line_of_the_librarys_has_minus_signs_in_front_of_numbers_alone(line: str, shown: str) -> None:
-    assert figures.signs(line) == shown
+    assert figures.minus_signs(line) == shown
 
 
 def test_a_privacy_budget_has_no_digits_that_say_nothing() -> None:
     assert [figures.epsilon(value) for value in (8.0, 2.4, 1.0986123, 0.0004)] == ["8", "2.4", "1.099", "0.0004"]
 
 
-def test_a_mean_that_does_not_exist_has_no_figures() -> None:
-    assert figures.mean(MeanRow("q", 0, None, None, None, None, 1.0, 0.95, "population", 0.0, 1.0)) == ("", "", "")
+def test_a_mean_that_does_not_exist_is_a_dash() -> None:
+    figure = figures.of_mean(MeanRow("q", 0, None, None, None, None, 1.0, 0.95, "population", 0.0, 1.0))
+    assert figure is None
+    assert (figures.text(figure).value, figures.text(figure).interval) == ("–", "–")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"), [(0.1, 0.5, "0.1 to 0.5"), (-0.5, -0.1, "0.1 to 0.5"), (-6.0, -0.0003, "0.0003 to 6.0000")]
+)
+def test_a_rise_and_a_fall_have_their_size_without_signs(low: float, high: float, words: str) -> None:
+    assert figures.size(Figure((low + high) / 2, low, high, Unit.SCORE_DIFFERENCE)) == words
+
+
+def test_a_share_a_mean_and_a_coefficient_have_their_own_units() -> None:
+    texts = [figures.text(Figure(0.2736, -0.0102, 0.35, unit)) for unit in (Unit.SHARE, Unit.SCORE, Unit.COEFFICIENT)]
+    assert [text.value for text in texts] == ["27.4%", "0.27", "0.27"]
+    assert [text.interval for text in texts] == ["−1.0 to 35.0%", "−0.01 to 0.35", "−0.01 to 0.35"]
 
 
 @pytest.mark.parametrize(
@@ -169,10 +187,9 @@ def test_the_question_that_needs_most_decides() -> None:
         (0.0, 0.004, "between 0 and 1 of 100"),
         (0.996, 1.0, "between 99 and 100 of 100"),
         (0.29, 0.29, "between 29 and 29 of 100"),  # 100 * 0.29 is 28.999999999999996
-        (None, None, ""),
     ],
 )
 def test_people_of_a_hundred_are_rounded_outwards_so_that_the_sentence_is_no_surer_than_its_interval(
-    low: float | None, high: float | None, words: str
+    low: float, high: float, words: str
 ) -> None:
-    assert figures.between(low, high) == words
+    assert figures.in_words(Figure(low, low, high, Unit.SHARE)) == words

@@ -168,15 +168,15 @@ def test_odds_ratios_are_the_librarys_and_stand_beside_those_of_records_taken_at
     found = fit_of(store, "built", MultiDict([("outcome", "smokes"), ("predictor", "party")]))
     assert found is not None
     assert found.fit.regression == own.to_dict()
-    assert [line.value for line in found.lines] == pytest.approx(np.exp(own.params.iloc[1:]).tolist(), rel=1e-12)
-    (green, blue) = found.lines
-    for line in (green, blue):
-        assert line.low < 1 / 6 < line.high or abs(np.log(line.value * 6)) < 2  # five standard errors: the reports are new ones each time
-        if line.naive:
-            assert abs(np.log(line.naive[0])) < abs(np.log(line.value)), "coins pull it towards 1"
-            assert line.naive[2] / line.naive[1] < line.high / line.low, "and it looks surer than it is"
-    page = text_of(ada.get(f"{PAGE}/model?outcome=smokes&predictor=party"))
-    assert f"{green.value:.2f} {green.low:.2f} to {green.high:.2f}" in page
+    assert [line.figure.value for line in found.lines] == pytest.approx(np.exp(own.params.iloc[1:]).tolist(), rel=1e-12)
+    for line in found.lines:
+        ratio, naive = line.figure, line.naive
+        assert ratio.low < 1 / 6 < ratio.high or abs(np.log(ratio.value * 6)) < 2
+        if naive:
+            assert abs(np.log(naive.value)) < abs(np.log(ratio.value)), "coins pull it towards 1"
+            assert naive.high / naive.low < ratio.high / ratio.low, "and it looks surer than it is"
+    page, ratio = text_of(ada.get(f"{PAGE}/model?outcome=smokes&predictor=party")), found.lines[0].figure
+    assert f"{ratio.value:.2f} {ratio.low:.2f} to {ratio.high:.2f}" in page
     assert "deniable regress" in page
     assert "'smokes ~ party'" in page
     assert [line.name for line in found.lines] == ["party: Green", "party: Blue"]
@@ -330,7 +330,7 @@ def test_before_anybody_has_answered_the_builders_say_so_and_blame_no_choice(sto
     store.surveys.publish(Survey.from_dict({**SURVEY.to_dict(), "id": "empty"}), "ada")
     for page in ("crosstab?rows=smokes&columns=party", "crosstab?layer=mood", "model?outcome=smokes&predictor=party"):
         reply = ada.get(f"/manage/surveys/empty/{page}")
-        told = "No responses are counted yet" in text_of(reply)
+        told = "No records are counted yet" in text_of(reply)
         assert (reply.status_code, told, 'class="problem"' in reply.text) == (200, True, False), page
 
 

@@ -17,7 +17,7 @@ from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable.wire.submission import Submission
-from deniable_server.pages.figures import length
+from deniable_server.pages.figures import file_size
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store
 
@@ -61,7 +61,7 @@ def test_files_are_as_long_as_the_page_says_within_a_tenth_and_packed_ones_at_mo
     for name, said in approximate_sizes(survey, sent).items():
         real = len(ada.get(f"{PAGE}/{name}").data)
         assert real <= said.size if said.at_most else abs(real - said.size) <= real / 10, (name, said, real)
-        assert length(*said) in page
+        assert file_size(*said) in page
     assert {name for name, said in approximate_sizes(survey, sent).items() if not said.at_most} == {"rows.csv", "rows.sav", "rows.dta"}
 
 
@@ -114,7 +114,7 @@ def test_a_survey_without_records_has_the_page_and_the_files(ada: FlaskClient) -
     ],
 )
 def test_a_length_is_told_in_two_digits(size: int, words: Any) -> None:
-    assert length(size) == words
+    assert file_size(size) == words
 
 
 def test_below_the_least_records_nothing_can_be_pressed_and_the_page_says_what_there_will_be_and_when(

@@ -38,6 +38,7 @@ from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.pages import figures
+from deniable_server.pages.figures import Figure, Unit
 from deniable_server.researchers import groups
 from deniable_server.results.results import results_of
 from deniable_server.store import open_store
@@ -181,9 +182,9 @@ def test_what_was_made_by_hand_is_in_no_other_figure_and_is_shown_apart(
     assert counts == {"": (30, 3), "?group=Süd": (30, 2), "?by_hand=1": (3, 0)}
     assert results(client, "?by_hand=1&group=Süd")["n"] == 2
     page = ada.get("/manage/surveys/clinics").text
-    assert "3 more responses came from people who answered with real coins. They are not in these figures" in page
-    assert "<dt>responses</dt><dd>30</dd>" in page
-    assert "<dt>responses by coin toss</dt><dd>3</dd>" in ada.get("/manage/surveys/clinics?by_hand=1").text
+    assert "3 more records came from people who answered with real coins. They are not in these figures" in page
+    assert "<dt>records</dt><dd>30</dd>" in page
+    assert "<dt>records by coin toss</dt><dd>3</dd>" in ada.get("/manage/surveys/clinics?by_hand=1").text
     assert re.search(r"counted\s+separately and are in no other figure", ada.get("/manage/surveys/clinics?by_hand=1").text)
     assert "; 3 by coin toss" in ada.get("/manage").text
 
@@ -197,8 +198,8 @@ def test_what_an_organisation_randomized_is_estimated_with_the_rest_and_said_apa
     found = results(client, "?group=Süd")
     assert (found["n"], found["n_organisation"], found["n_by_hand"]) == (42, 12, 10)
     assert (results(client, "?by_hand=1")["n"], results(client, "?by_hand=1")["n_organisation"]) == (10, 0)
-    assert "12 of these responses were randomized by an organisation" in ada.get("/manage/surveys/clinics").text
-    assert "of these responses came from" not in ada.get("/manage/surveys/clinics?by_hand=1").text
+    assert "12 of these records were randomized by an organisation" in ada.get("/manage/surveys/clinics").text
+    assert "of these records came from" not in ada.get("/manage/surveys/clinics?by_hand=1").text
     assert "12 of them randomized by an organisation" in Results.from_dict(found).to_table()
 
 
@@ -248,7 +249,7 @@ def test_a_group_is_chosen_and_kept_in_the_downloads(send: Callable[..., None], 
     page = ada.get("/manage/surveys/clinics?group=<b>East</b>&target=respondents").text
     assert "<b>East</b>" not in page
     assert re.search(r'class="facts"><bdi>&lt;b&gt;East&lt;/b&gt;</bdi>', page)
-    assert "<dt>responses</dt><dd>25</dd>" in page
+    assert "<dt>records</dt><dd>25</dd>" in page
     assert '<option value="&lt;b&gt;East&lt;/b&gt;" dir="auto" selected>' in page
     reply = ada.get(html.unescape(re.findall(r'href="([^"]*results\.json[^"]*)"', page)[0]))
     assert (reply.get_json()["group"], reply.get_json()["rows"][0]["target"]) == ("<b>East</b>", "respondents")
@@ -280,7 +281,7 @@ def test_clusters_that_cannot_be_are_refused_to_programs(send: Callable[..., Non
 def test_a_group_nobody_is_in_is_chosen_like_any_other(send: Callable[..., None], ada: FlaskClient) -> None:
     send(30, "Süd")
     page = ada.get(f"/manage/surveys/clinics?group={quote(GROUPS[0])}").text
-    assert "No responses of this group are counted yet." in page
+    assert "No records of this group are counted yet." in page
     assert 'name="group"' in page
     assert "<svg" not in page
 
@@ -291,14 +292,14 @@ def test_estimates_of_few_people_are_shown_with_the_number_that_is_needed(send: 
         send(more, "Süd")
         page = ada.get("/manage/surveys/clinics?group=Süd").text
         assert "Estimates: Do you smoke?" in tables(page)
-        told = f"{figures.several(n, 'response')} so far. At this level of privacy, you need about {needed} for ± 10 points in every"
+        told = f"{figures.several(n, 'record')} so far. At this level of privacy, you need about {needed} for ± 10 points in every"
         assert (told in page) == ("so far" in page) == (n < needed)
     assert "answers are needed in a group" not in ada.get("/manage/surveys/clinics/groups").text, (
         "one has enough, and nobody is in the others"
     )
     send(1, GROUPS[0])
     page = " ".join(re.sub("</?bdi>", "", ada.get("/manage/surveys/clinics/groups").text).split())
-    assert f"a group needs about {needed} responses for ± 10 points in every question. {html.escape(GROUPS[0])} has 1." in page
+    assert f"a group needs about {needed} records for ± 10 points in every question. {html.escape(GROUPS[0])} has 1." in page
 
 
 def test_a_survey_without_groups_shows_none(ada: FlaskClient) -> None:
@@ -330,14 +331,14 @@ def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(send: C
     for group in GROUPS:
         own, said = analyse(CLINICS, tally_of(store, "clinics", group), confidence=0.9).results.rows[2], shown_groups[f"yes, {group}"]
         assert said["Estimate"].split(",")[0] == figures.percent(own.estimate)
-        assert said["90% interval"] == figures.interval(own.low, own.high)
+        assert said["90% interval"] == figures.text(figures.of_share(own)).interval
         assert said["n"] == str(own.n)
 
 
 def test_two_groups_are_compared_without_asking_and_an_empty_one_is_told(send: Callable[..., None], ada: FlaskClient) -> None:
     send(40, "Süd")
     page = ada.get("/manage/surveys/clinics/groups").text
-    assert "<bdi>North &amp; West</bdi> has no responses to this question yet" in page
+    assert "<bdi>North &amp; West</bdi> has no records with this question yet" in page
     assert "There is nothing to compare" in page
     send(40, GROUPS[0])
     assert "<bdi>Süd</bdi> minus <bdi>North &amp; West</bdi>" in ada.get("/manage/surveys/clinics/groups").text
@@ -390,6 +391,12 @@ def mixed(store: Store, ada: FlaskClient) -> str:
     return html.unescape(ada.get("/manage/surveys/mixed/groups").text)
 
 
+def cell(figure: Figure | None) -> tuple[str, str]:
+    """A figure and its interval as the page writes them."""
+    text = figures.text(figure)
+    return text.value, text.interval
+
+
 def side_by_side(page: str, label: str) -> dict[str, list[tuple[str, str]]]:
     """By option, the figure and the interval of each group and of their difference."""
     part = page.split(f'aria-label="Two groups compared: {label}"')[1].split("</table>")[0]
@@ -409,9 +416,9 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         apart, half = south.mean - north.mean, NormalDist().inv_cdf(0.975) * error
         assert abs(apart) + 2 * half < span, "away from the ends the interval is the plain normal one"
         first, second, difference = side_by_side(mixed, f"mean of {text}")["Mean"]
-        assert [first, second] == [(one, f"{low} to {high}") for one, low, high in map(figures.mean, (north, south))]
+        assert [first, second] == [cell(figures.of_mean(row)) for row in (north, south)]
         places = figures.decimals(apart - half, apart + half)
-        assert difference == figures.signed(apart, apart - half, apart + half, places)
+        assert difference == cell(Figure(apart, apart - half, apart + half, Unit.SCORE_DIFFERENCE))
         card = mixed.split(f'id="q-{name}"')[1].split("</section>")[0]
         assert "If the two means were equal" in card
         ends = (south.low, north.high) if apart > 0 else (south.high, north.low)
@@ -421,7 +428,7 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         assert card.index("mean of") < card.index(f'compared: {text}"'), "means before shares"
         assert f"ε = {figures.epsilon(next(one for one in MIXED.questions if one.id == name).epsilon)}<" in card
         by_group = tables(card)[f"Mean by group: {text}"]
-        assert by_group["North"]["Estimate"] == figures.mean(north)[0]
+        assert by_group["North"]["Estimate"] == cell(figures.of_mean(north))[0]
         assert by_group["North"]["Difference from North"] == "reference"
         assert by_group["South"]["Difference from North"].startswith(figures.rounded(apart, places, sign=True)[:3])
         assert by_group["Nobody"] == {"Estimate": "–", "95% interval": "–", "n": "0", "Difference from North": "–"}
@@ -433,7 +440,7 @@ def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each
     for option, cells in found.items():
         tallies = [tally_of(store, "mixed", group) for group in SHARES]
         expected = compare(MIXED, *tallies, f"used[{option}]").differences[0]
-        assert cells[2] == figures.points(expected.estimate, expected.low, expected.high)
+        assert cells[2] == cell(figures.of_difference(expected, Unit.POINTS))
     assert mixed.count('id="q-used') == 1
     assert list(tables(mixed)["Used?, by group"]) == [f"{option}, {group}" for option in found for group in MIXED.groups]
 
@@ -442,6 +449,20 @@ def test_the_levels_of_a_number_are_folded_away_below_its_mean_and_said_to_be_ro
     card = mixed.split('id="q-hours"')[1].split("</section>")[0]
     assert card.index("Mean by group") < card.index('<details class="levels">') < card.index("rounded at random to one of 2 levels")
     assert '<details class="levels">' not in mixed.split('id="q-mood"')[1].split("</section>")[0]
+
+
+def test_every_level_has_its_differences_whatever_its_name(store: Store, ada: FlaskClient) -> None:
+    number = {"id": "hours", "text": "Hours?", "type": "number", "low": -7, "high": 7, "levels": 4}
+    head = {"deniable": 1, "batch": 1, "id": "signs", "title": "Signs", "about": "A.", "epsilon": 8, "groups": ["North", "South"]}
+    survey = Survey.from_dict({**head, "questions": [number]})
+    store.surveys.publish(survey)
+    for group in survey.groups:
+        bits = [randomize(item.channel, np.arange(400) % item.k, os_words) for item in survey.items]
+        store.submissions.add("signs", Submission(os_words(4).tobytes(), survey.digest, 400, pack(survey, bits), group))
+    levels = tables(html.unescape(ada.get("/manage/surveys/signs/groups").text))["Hours?, by group"]
+    differences = {name: cells["Difference from North"] for name, cells in levels.items() if name.endswith("South")}
+    assert list(differences) == [f"{level}, South" for level in ("−7", "−2.3", "2.3", "7")]
+    assert "–" not in differences.values()
 
 
 def corrected(store: Store, survey: Survey, item: str, reference: str, comparisons: int) -> dict[str, str]:
@@ -456,7 +477,7 @@ def corrected(store: Store, survey: Survey, item: str, reference: str, compariso
         if tally_of(store, survey.id, group).n
     }
     found = {group: difference(row, rows[reference]) for group, row in rows.items() if group != reference}
-    return {g: " ".join(figures.points(d.estimate, d.low, d.high)) for g, d in found.items()}
+    return {g: " ".join(cell(figures.of_difference(d, Unit.POINTS))) for g, d in found.items()}
 
 
 def test_all_groups_are_set_against_one_with_intervals_corrected_for_the_number_of_differences(many: Store, ada: FlaskClient) -> None:
@@ -627,5 +648,5 @@ def test_the_differences_of_a_question_are_a_file_with_the_corrected_limits_of_t
     lines = list(csv.DictReader(io.StringIO(ada.get("/manage/surveys/mixed/groups/used.csv?first=North").text)))
     assert [(line["group"], line["option"]) for line in lines if line["estimate"]] == [("South", "tea"), ("South", "coffee")]
     one = lines[0]
-    told = figures.points(*(float(one[name]) for name in ("estimate", "low", "high")))
+    told = cell(Figure(*(float(one[name]) for name in ("estimate", "low", "high")), Unit.POINTS))
     assert " ".join(told) == corrected(store, MIXED, "used[tea]", "North", comparisons=2)["South"]

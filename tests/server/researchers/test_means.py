@@ -56,9 +56,9 @@ def test_the_page_and_the_json_have_the_means_of_questions_with_scores(page: Fla
     results = send(page, silent=0.2)
     page_text = page.get("/manage/surveys/scored").text
     shown = {name: table["Mean"] for name, table in tables(page_text).items() if name.startswith("Mean")}
-    expected = [figures.mean(row) for row in results.means]
+    expected = [figures.text(figures.of_mean(row)) for row in results.means]
     assert [(one["Estimate"].split(",")[0], one["95% interval"]) for one in shown.values()] == [
-        (m, f"{low} to {high}") for m, low, high in expected
+        (text.value, text.interval) for text in expected
     ]
     assert list(shown) == ["Mean: How cold?", "Mean: What mood?"]
     assert page_text.count("Among those who answered.") == 1

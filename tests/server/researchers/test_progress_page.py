@@ -29,7 +29,7 @@ from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server.access import api_keys
 from deniable_server.results import progress
-from deniable_server.results.progress import warnings, watched
+from deniable_server.results.progress import checked_progress, warnings
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Published, Store
 from deniable_server.store.sql import clock
@@ -87,7 +87,7 @@ def test_the_page_says_how_precise_it_is_and_when_it_will_be_as_precise_as_was_w
         send(store, SURVEY, 20, "North")
         send(store, SURVEY, 10, "South", "organisation")
     page, needed = main_of(ada), people_needed(SURVEY, 0.05)
-    assert watched(store, "watched").words in page
+    assert checked_progress(store, "watched").words in page
     assert re.search(rf"points now; 5 at {needed:,} people, at this rate on \d+ December\.", page)
     assert "150 records counted" in page
     assert "Randomized by an organisation 50" in page
@@ -131,7 +131,7 @@ def test_nothing_on_the_page_or_in_the_reply_changes_before_a_batch_has_come(
     send(store, SURVEY, 15, "North")
     seen = []
     for _ in range(31):
-        seen.append((main_of(ada), watched(store, "watched").to_json(), main_of(ada, "/manage")))
+        seen.append((main_of(ada), checked_progress(store, "watched").to_json(), main_of(ada, "/manage")))
         store.submissions.add("watched", submissions(to=SURVEY, group="South"))
     assert [number for number in range(1, 31) if seen[number] != seen[number - 1]] == [20, 30]
 
@@ -143,7 +143,7 @@ def test_a_page_that_counted_what_waits_would_be_noticed(
     found, real = [], progress.may_wait
     monkeypatch.setattr(progress, "may_wait", lambda *given: real(*given) + len(store.database.intake._places))  # type: ignore[attr-defined]
     for _ in range(5):
-        found.append(watched(store, "watched").to_json())
+        found.append(checked_progress(store, "watched").to_json())
         store.submissions.add("watched", submissions(to=SURVEY, group="South"))
     assert len(set(found)) == 5
 
@@ -151,10 +151,10 @@ def test_a_page_that_counted_what_waits_would_be_noticed(
 def test_an_alarm_of_the_method_is_told_in_plain_words(store: Store, ada: FlaskClient) -> None:
     store.surveys.publish(SURVEY)
     send(store, SURVEY, 400, "North")
-    assert watched(store, "watched").alarms == ()
+    assert checked_progress(store, "watched").alarms == ()
     bits = [np.tile([True, *[False] * (item.k - 1)], (20_000, 1)) for item in SURVEY.items]
     store.submissions.add("watched", Submission(os.urandom(16), SURVEY.digest, 20_000, pack(SURVEY, bits), "South"))
-    found = watched(store, "watched").alarms
+    found = checked_progress(store, "watched").alarms
     assert found
     assert all("some records are made up, or a client is faulty" in alarm.lower().replace("reports", "records") for alarm in found)
     assert all(alarm in main_of(ada) for alarm in found)
@@ -173,7 +173,7 @@ def test_honest_records_raise_no_alarm() -> None:
         (Settings(delete_on="2026-12-24"), "Its records will be deleted on 24 December."),
         (Settings(delete_on="2027-03-01"), None),
         (Settings(close_on="2026-12-20"), "It closes at the end of 20 December."),
-        (Settings(half_width=0.01, expected=100), "The 100 people who are expected give"),
+        (Settings(half_width=0.01, expected=100), "The 100 people you expect give"),
         (Settings(deleted_on="2026-12-01"), "Its records were deleted on 1 December."),
         (Settings(), None),
     ],
@@ -193,8 +193,8 @@ def test_a_pause_spent_codes_and_days_without_anybody_are_told(store: Store, tod
     today("2026-12-20")
     published = store.surveys.published("watched")
     found = progress.progress_of(store, published, Settings())
-    assert warnings(published, Settings(), found) == ["Nothing was counted since 1 December."]
-    assert warnings(published, Settings(), replace(found, codes_made=30, codes_spent=30))[0] == "All codes are spent."
+    assert warnings(published, Settings(), found) == ["No records were counted since 1 December."]
+    assert warnings(published, Settings(), replace(found, codes_made=30, codes_spent=30))[0] == "All codes are used."
     paused = Published(published.survey, True, published.published_on, paused=True)
     assert warnings(paused, Settings(), found) == ["It is paused: nobody can answer."]
 
@@ -218,7 +218,7 @@ def running(tmp_path: Path) -> Iterator[ServerProcess]:
 @pytest.mark.slow
 def test_the_same_is_told_by_library_api_sdk_and_command(running: ServerProcess) -> None:
     with running.store() as store:
-        own = watched(store, "watched")
+        own = checked_progress(store, "watched")
         key = api_keys.make(store, "watcher", ["results"])
     with SurveyClient(running.url, key=key, outbox=":memory:") as client:
         assert client.progress("watched") == own

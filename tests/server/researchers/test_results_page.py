@@ -138,8 +138,8 @@ def test_a_number_is_its_mean_with_interval_and_scale_first_and_levels_that_are_
     page, rows = answered.get(PAGE).text, rows_of(answered)
     (mean,) = (row for row in answered.get(f"{PAGE}/results.json").get_json()["means"] if row["question"] == "hours")
     found = charts(answered)
-    one, low, high = figures.mean(MeanRow(**mean))
-    assert found["Mean: How many hours?"] == {"Mean": {"Estimate": one, "95% interval": f"{low} to {high}", "n": "2,000"}}
+    text = figures.text(figures.of_mean(MeanRow(**mean)))
+    assert found["Mean: How many hours?"] == {"Mean": {"Estimate": text.value, "95% interval": text.interval, "n": "2,000"}}
     assert found["Levels: How many hours?"] == {level: line(rows["hours", level]) for level in ("0", "7", "14")}
     assert found["Estimates: How many hours?"] == {"no answer": line(rows["hours", "no answer"])}
     card = page.split('id="q-hours"')[1].split("</section>")[0]
@@ -237,7 +237,7 @@ def test_below_the_number_for_ten_points_the_page_says_how_many_are_needed(store
     page = ada.get(f"/manage/surveys/{survey.id}").text
     needed = figures.needed(survey, 0.95)
     assert 100 < needed < 2000
-    told = f"{'1 response' if n == 1 else f'{n} responses'} so far. At this level of privacy, you need about {needed} for ± 10 points."
+    told = f"{'1 record' if n == 1 else f'{n} records'} so far. At this level of privacy, you need about {needed} for ± 10 points."
     assert (told in page) == (n < needed)
     assert ("so far" in page) == (n < needed)
 
@@ -313,7 +313,7 @@ def test_without_responses_there_are_the_questions_and_no_figure(ada: FlaskClien
     assert "so far" not in page
     assert "How to read" not in page
     assert [question.text in html.unescape(page) for question in KINDS.questions] == [True] * len(KINDS.questions)
-    assert "No responses are counted yet." in page
+    assert "No records are counted yet." in page
 
 
 def test_below_the_batch_the_page_is_that_of_nobody(store: Store, ada: FlaskClient) -> None:
@@ -358,7 +358,7 @@ def test_each_question_begins_with_its_answer_in_words_that_are_no_surer_than_it
     said = {name: " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).split()) for name, text in texts.items()}
 
     def between(question: str, option: str) -> str:
-        return figures.between(rows[question, option].low, rows[question, option].high)
+        return figures.in_words(figures.of_share(rows[question, option]))
 
     assert list(said) == [question.id for question in KINDS.questions]
     assert said["smokes"] == f"{between('smokes', 'yes').capitalize()} people answer yes."
@@ -366,7 +366,7 @@ def test_each_question_begins_with_its_answer_in_words_that_are_no_surer_than_it
     assert said["party"] == "; ".join(f"{option}: {between('party', option)}" for option in KINDS.questions[1].categories) + "."
     assert said["took"] == f"tea: {between('took[tea]', 'yes')}; coffee: {between('took[coffee]', 'yes')}."
     (mean,) = [mean for mean in found.means if mean.question == "hours"]
-    assert said["hours"] == "The mean is between {} and {}, on a scale from 0 to 14.".format(*figures.mean(mean)[1:])
+    assert said["hours"] == "The mean is between {} and {}, on a scale from 0 to 14.".format(*figures.text(figures.of_mean(mean))[1:])
     for card in page.split('<section class="card question"')[1:]:
         assert 0 < card.index('class="said"') < card.index("<svg")
 

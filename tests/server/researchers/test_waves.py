@@ -24,7 +24,8 @@ from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server.pages import figures
-from deniable_server.researchers.waves import changed
+from deniable_server.pages.figures import Unit
+from deniable_server.researchers.waves import changed_questions
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
 
@@ -75,10 +76,10 @@ def test_the_page_shows_the_figures_of_the_library_for_each_question_that_both_h
     assert f"<bdi>yes</bdi>: {found.words}." in page
     assert ": a fall" in found.words
     one = found.difference
-    cells = "<strong>{}</strong><span>{}</span>".format(*figures.points(one.estimate, one.low, one.high))
+    cells = "<strong>{0.value}</strong><span>{0.interval}</span>".format(figures.text(figures.of_difference(one, Unit.POINTS)))
     assert page.count(cells) == 1
     assert all(
-        f"{survey.title}</bdi>: 2,000 responses, ε\xa0=\xa0{figures.epsilon(survey.epsilon)} in all" in page for survey in (FIRST, SECOND)
+        f"{survey.title}</bdi>: 2,000 records, ε\xa0=\xa0{figures.epsilon(survey.epsilon)} in all" in page for survey in (FIRST, SECOND)
     )
     epsilons = (next(item.epsilon for item in survey.questions if item.id == "smokes") for survey in (FIRST, SECOND))
     assert "ε = {} and {}<".format(*map(figures.epsilon, epsilons)) in page.split('id="q-smokes"')[1].split("</section>")[0]
@@ -87,7 +88,7 @@ def test_the_page_shows_the_figures_of_the_library_for_each_question_that_both_h
     mean = changes["mood", ""].difference
     assert mean is not None
     places = figures.decimals(mean.low, mean.high)
-    assert f"<strong>{figures.signed(mean.estimate, mean.low, mean.high, places)[0]}</strong>" in page
+    assert f"<strong>{figures.text(figures.of_difference(mean, Unit.SCORE_DIFFERENCE)).value}</strong>" in page
     back = html.unescape(ada.get("/manage/surveys/w27/waves?with=w26").text)
     for seen, kind in ((page, "rise"), (back, "fall")):
         (said,) = re.findall(r'<p class="said"><bdi>Mean</bdi>: (.*?)\.</p>', seen.split('id="q-mood"')[1].split("</section>")[0])
@@ -101,7 +102,7 @@ def test_the_page_shows_the_figures_of_the_library_for_each_question_that_both_h
 def test_beside_a_survey_that_nobody_has_answered_no_change_is_shown_or_denied(waves: Waves, ada: FlaskClient, store: Store) -> None:
     store.surveys.publish(survey_of("w28", SMOKES), "ada")
     page = ada.get(f"{PAGE}?with=w28")
-    assert (page.status_code, "No responses to Wave w28 are counted yet" in page.text, 'class="said"' in page.text) == (200, True, False)
+    assert (page.status_code, "No records of Wave w28 are counted yet" in page.text, 'class="said"' in page.text) == (200, True, False)
 
 
 def test_where_no_option_has_changed_the_page_says_so_once_a_question(waves: Waves, ada: FlaskClient) -> None:
@@ -119,8 +120,8 @@ def test_a_mean_whose_change_may_be_none_is_said_not_to_have_changed(waves: Wave
     assert mean.excludes_zero
     for low, said in ((-0.1, "no change is shown"), (0.1, "a rise of 0.1 to 0.9")):
         found = replace(mean, difference=replace(mean.difference, low=low, high=0.9))
-        (one,) = changed(FIRST, replace(waves, changes=(found,)))
-        ((name, words),) = one.words
+        (one,) = changed_questions(FIRST, replace(waves, changes=(found,)))
+        ((name, words),) = one.sentences
         assert (name, words.partition(": ")[2]) == ("Mean", said)
 
 

@@ -104,7 +104,9 @@ def test_all_records_are_shown_from_the_minimum_on(n: int, is_shown: bool) -> No
                 figures()
 
 
-@pytest.mark.parametrize(("group", "rule"), [("g1", "3 are counted of g1"), ("g3", "all groups less the others would show fewer")])
+@pytest.mark.parametrize(
+    ("group", "rule"), [("g1", "3 are counted of g1"), ("g3", "g3 is hidden because its figures would reveal a smaller group")]
+)
 def test_a_group_that_is_withheld_has_no_figure_and_no_row_for_its_reason(group: str, rule: str) -> None:
     one = with_store([40, 3, 40, 11, 40, 40])
     for figures in (one.require, one.tally, one.slices):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from deniable_server.results import records
+from deniable_server.results import external_sort
 
 
 def alike(size: int, n: int) -> bytes:
@@ -30,10 +30,10 @@ def pieces(packed: bytes, length: int) -> Iterator[bytes]:
 @pytest.mark.parametrize("size", [1, 3, 8, 9, 255])
 @pytest.mark.parametrize("n", [0, 1, 40, 700])
 def test_records_that_do_not_fit_together_come_sorted(size: int, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "AT_ONCE", 32)
-    monkeypatch.setattr(records, "AT_ONCE_BYTES", 2000)
+    monkeypatch.setattr(external_sort, "AT_ONCE", 32)
+    monkeypatch.setattr(external_sort, "AT_ONCE_BYTES", 2000)
     packed = alike(size, n)
-    found = list(records.ordered(pieces(packed, 7 * size), size))
+    found = list(external_sort.sorted_records(pieces(packed, 7 * size), size))
     assert each(b"".join(found), size) == sorted(each(packed, size))
     assert all(len(chunk) <= min(32 * size, 2000) for chunk in found)
 
@@ -43,7 +43,7 @@ def most(n: int) -> int:
     packed = alike(3, n)
     tracemalloc.start()
     try:
-        for _ in records.ordered(pieces(packed, 3000), 3):
+        for _ in external_sort.sorted_records(pieces(packed, 3000), 3):
             pass
         return tracemalloc.get_traced_memory()[1]
     finally:
@@ -51,9 +51,9 @@ def most(n: int) -> int:
 
 
 def test_four_times_as_many_take_hardly_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "AT_ONCE", 1000)
-    monkeypatch.setattr(records, "_IN_MEMORY", 1 << 12)
+    monkeypatch.setattr(external_sort, "AT_ONCE", 1000)
+    monkeypatch.setattr(external_sort, "_IN_MEMORY", 1 << 12)
     few, many = most(10_000), most(40_000)
     assert many < 1.3 * few
-    monkeypatch.setattr(records, "AT_ONCE", 1 << 20)
+    monkeypatch.setattr(external_sort, "AT_ONCE", 1 << 20)
     assert most(40_000) > 3 * many, "the control: sorted all at once"
