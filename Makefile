@@ -4,7 +4,7 @@
 # make check, format   runs or fixes what ruff and mypy look at
 # make long NAME=...   runs a long test by its name; without a name it lists them
 # make bench NAME=...  runs a benchmark by its name: performance, atlas, peers and others in benchmarks/
-# make messages, release-hashes, ceilings, screenshots   bring what is derived from sources up to date
+# make messages, release-hashes, screenshots   bring what is derived from sources up to date
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,7 +23,7 @@ LIMIT := $(if $(shell command -v timeout),timeout -k 10 1200)
 
 LONG := accessibility backups canaries chance crowds environments fonts frames fuzz-api guessers kills kills-bulk lint-api order stalls
 
-.PHONY: bench browser ceilings check clean compiled demo format long messages quick release-hashes screenshots test tests
+.PHONY: bench browser check clean compiled demo format long messages quick release-hashes screenshots test tests
 .PHONY: $(addprefix long-,$(LONG))
 
 demo: $(VENV)/.server
@@ -91,10 +91,6 @@ $(VENV)/.wheels: pyproject.toml | $(VENV)/bin/python
 
 long-environments: $(VENV)/.dev
 	$(BIN)/python -m tests.installed.environments $(if $(ONLY),--only '$(ONLY)')
-
-# Lowers the ceilings of tests/test_language.py to what the tree has today; they never rise.
-ceilings: $(VENV)/.dev
-	$(BIN)/python -m tests.kit.language
 
 # A long run by its name; each has a slice in the suite.
 long:

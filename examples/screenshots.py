@@ -37,7 +37,7 @@ BY_HAND = """
 deniable: 1
 id: affairs
 title: About marriage
-about: Who asks, why, and whom to contact.
+about: Who asks, why, and who to contact.
 epsilon: ln 3
 questions: [{id: affair, text: Have you ever had an affair?, type: yes_no}]
 """

@@ -26,7 +26,7 @@ FILE = """\
 deniable: 1
 id: anes1996
 title: An election study
-about: Who asks, why, and whom to contact.
+about: Who asks, why, and who to contact.
 epsilon: ln 9
 questions:
   - {id: vote, text: "Whom did you vote for?", type: choice, options: [Clinton, Dole]}

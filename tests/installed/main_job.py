@@ -33,7 +33,7 @@ SURVEY = """\
 deniable: 1
 id: affairs
 title: About marriage
-about: Who asks, why, and whom to contact.
+about: Who asks, why, and who to contact.
 epsilon: ln 9
 questions:
   - {id: affair, text: "Have you ever had an affair?", type: yes_no}

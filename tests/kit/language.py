@@ -1,25 +1,23 @@
-"""House style checks: count what breaks the rules of CONTRIBUTING.md's section "Words", by rule and by folder.
-
-`python -m tests.kit.language` (`make ceilings`) lowers the ceilings in tests/language/ceilings.json to today's counts.
-"""
+"""House style checks: what breaks the rules of CONTRIBUTING.md's section "Words". `python -m tests.kit.language` lists it."""
 
 from __future__ import annotations
 
 import ast
 import io
-import json
 import re
 import subprocess
 import sys
 import tokenize
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from babel.messages.pofile import read_po
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "language"
-CEILINGS = DATA / "ceilings.json"
 
 CODE = ("client/deniable", "server/deniable_server")
 TEMPLATES = ("templates/researchers", "templates/drafts", "templates/identity", "templates/access", "templates/results", "templates/pages")
@@ -56,9 +54,6 @@ PHRASES = {
 }
 """Turns of phrase to avoid, each as an expression: CONTRIBUTING.md says what to write instead."""
 
-DOCSTRING_RULES = "D100,D101,D102,D103,D104,D106,D2,D3,D4"
-"""Ruff's rules of docstrings that are counted; those without a finding are in pyproject.toml and allow none."""
-
 
 @cache
 def files(*folders: str, ending: str) -> tuple[Path, ...]:
@@ -67,21 +62,32 @@ def files(*folders: str, ending: str) -> tuple[Path, ...]:
     return tuple(ROOT / name for name in sorted(listing.split("\0")) if name.endswith(ending) and (ROOT / name).is_file())
 
 
-def folder_of(path: Path) -> str:
-    """Returns the room of a file: two folders deep for templates and docs, three for code."""
-    parts = path.relative_to(ROOT).parts[:-1]
-    return "/".join(parts[: 3 if parts[:1] in (("client",), ("server",)) else 2]) or "."
-
-
 @cache
 def tree(path: Path) -> ast.Module:
     """Returns the syntax tree of a Python file."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def prose(path: Path) -> str:
-    """Returns the comments and texts of a Python file, one below the other; of another file the parts that people read."""
+@cache
+def page_texts() -> str:
+    """Returns the texts of respondents' pages, which are written in everyday words and not held to these rules."""
+    catalog = ROOT / "server" / "deniable_server" / "translations" / "deniable.pot"
+    with catalog.open("rb") as file:
+        return "\n".join(text for message in read_po(file) for text in (message.id if isinstance(message.id, tuple) else [message.id]))
+
+
+def without_quotes(path: Path) -> str:
+    """Returns the text of a file without what it has of respondents' pages: their texts in scripts, and cells of tables that quote them."""
     text = path.read_text(encoding="utf-8")
+    if path.suffix == ".mjs":
+        return re.sub(r'\btn?\("(?:[^"\\]|\\.)*"', 't(""', text)
+    if path.suffix == ".md":
+        return re.sub(r"(?<=\| )[^|\n]{20,}(?= \|)", lambda cell: "" if cell[0] in page_texts() else cell[0], text)
+    return text
+
+
+def prose(path: Path, text: str) -> str:
+    """Returns the comments and texts of a Python file, one below the other; of another file the parts that people read."""
     if path.suffix == ".py":
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
         return "\n".join(token.string for token in tokens if token.type in (tokenize.COMMENT, tokenize.STRING))
@@ -105,29 +111,25 @@ Findings = Iterator[tuple[Path, str]]
 
 def banned_words() -> Findings:
     """Yields each banned word that codespell finds (tests/language/banned.txt)."""
-    names = [str(path) for path in read_by_people()]
-    command = [sys.executable, "-m", "codespell_lib", "--dictionary", str(DATA / "banned.txt"), "--builtin", "clear", *names]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    with TemporaryDirectory() as folder:
+        for path in read_by_people():
+            copy = Path(folder) / path.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(without_quotes(path), encoding="utf-8")
+        command = [sys.executable, "-m", "codespell_lib", "--dictionary", str(DATA / "banned.txt"), "--builtin", "clear", "."]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     for line in run.stdout.splitlines():
         name, _, rest = line.partition(":")
-        yield Path(name), rest
+        yield ROOT / name, rest
 
 
 def banned_phrases() -> Findings:
     """Yields each turn of phrase of PHRASES in a comment, docstring, message, page or document."""
     for path in read_by_people():
-        text = prose(path)
+        text = prose(path, without_quotes(path))
         for name, pattern in PHRASES.items():
             for match in re.finditer(pattern, text, re.MULTILINE):
                 yield path, f"{name}: {text[match.start() : match.start() + 60]!r}"
-
-
-def docstring_rules() -> Findings:
-    """Yields what ruff's docstring rules find, with the Google convention."""
-    options = ["--isolated", "--select", DOCSTRING_RULES, "--config", 'lint.pydocstyle.convention="google"', "--output-format", "json"]
-    run = subprocess.run([sys.executable, "-m", "ruff", "check", *options, *CODE], cwd=ROOT, capture_output=True, text=True, check=False)
-    for finding in json.loads(run.stdout):
-        yield Path(finding["filename"]), f"{finding['location']['row']}: {finding['code']} {finding['message']}"
 
 
 @cache
@@ -203,7 +205,7 @@ def long_signatures() -> Findings:
 def long_lines() -> Findings:
     """Yields each line of a document, outside code and tables, above LONGEST_LINE characters."""
     for path in files(*DOCS, ending=".md"):
-        for number, line in enumerate(prose(path).splitlines(), 1):
+        for number, line in enumerate(prose(path, path.read_text(encoding="utf-8")).splitlines(), 1):
             if len(line) > LONGEST_LINE and not line.lstrip().startswith("|"):
                 yield path, f"{number}: {len(line)} characters"
 
@@ -255,7 +257,6 @@ def terms_not_found() -> Findings:
 RULES: dict[str, Callable[[], Findings]] = {
     "banned words": banned_words,
     "banned phrases": banned_phrases,
-    "docstring rules": docstring_rules,
     "docstrings without a verb": docstrings_without_verb,
     "participles as names": participles,
     "class names used twice": repeated_classes,
@@ -265,34 +266,7 @@ RULES: dict[str, Callable[[], Findings]] = {
 }
 
 
-def counts(rule: str) -> dict[str, int]:
-    """Returns how often a rule is broken in each folder; folders without a finding are left out."""
-    return dict(sorted(Counter(folder_of(ROOT / path) for path, _ in RULES[rule]()).items()))
-
-
-def ceilings() -> dict[str, dict[str, int]]:
-    """Returns the most findings of each rule that each folder may have."""
-    loaded: dict[str, dict[str, int]] = json.loads(CEILINGS.read_text(encoding="utf-8"))
-    return loaded
-
-
-def lower_ceilings() -> None:
-    """Writes today's counts as the ceilings, unless a rule is broken more often than before in the whole tree.
-
-    Raises:
-        SystemExit: The findings of a rule have become more.
-    """
-    now = {rule: counts(rule) for rule in RULES}
-    before = ceilings() if CEILINGS.exists() else {}
-    for rule, folders in now.items():
-        if rule in before and sum(folders.values()) > sum(before[rule].values()):
-            raise SystemExit(f"{rule}: {sum(folders.values())} findings, {sum(before[rule].values())} allowed")
-    CEILINGS.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        for path, where in RULES[sys.argv[1]]():
-            print(f"{(ROOT / path).relative_to(ROOT)}:{where}")
-    else:
-        lower_ceilings()
+    for rule, find in RULES.items():
+        for path, where in find():
+            print(f"{rule}: {(ROOT / path).relative_to(ROOT)}:{where}")

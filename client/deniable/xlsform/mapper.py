@@ -22,7 +22,7 @@ from deniable.xlsform.texts import legal_id, one_line, references_in, truncate, 
 from deniable.xlsform.workbook import Row, column_of, is_yes, label_of, row_of, sheets_of
 
 Verdict = Literal["mapped", "changed", "refused"]
-ABOUT = "Who asks, why, and whom to contact."
+ABOUT = "Who asks, why, and who to contact."
 EPSILON = "3"
 MOST_OPTIONS = 20_000  # of all questions: a survey has at most 2,048 bits, so mapping more would only take time
 

@@ -35,14 +35,14 @@ class AnswerComparison:
 
 
 @dataclass(frozen=True)
-class Combination:
-    """All or any of some conditions. No part is a combination with the same word."""
+class CombinedConditions:
+    """All or any of some conditions. No part is a combination by the same word."""
 
     word: Word
     parts: tuple[Relevant, ...]
 
 
-Relevant = AnswerComparison | Combination
+Relevant = AnswerComparison | CombinedConditions
 
 
 def read_relevant(text: str) -> Relevant | None:
@@ -65,9 +65,9 @@ def read_relevant(text: str) -> Relevant | None:
 
 def combine(word: Word, parts: list[Relevant]) -> Relevant:
     """Combines conditions. Parts with the same word are flattened, and equal ones appear once."""
-    flat = [inner for part in parts for inner in (part.parts if isinstance(part, Combination) and part.word == word else (part,))]
+    flat = [inner for part in parts for inner in (part.parts if isinstance(part, CombinedConditions) and part.word == word else (part,))]
     distinct = tuple(dict.fromkeys(flat))
-    return distinct[0] if len(distinct) == 1 else Combination(word, distinct)
+    return distinct[0] if len(distinct) == 1 else CombinedConditions(word, distinct)
 
 
 class _UnknownError(Exception):

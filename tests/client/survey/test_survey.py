@@ -24,7 +24,7 @@ FILE = """\
 deniable: 1
 id: anes1996
 title: An election study
-about: Who asks, why, and whom to contact.
+about: Who asks, why, and who to contact.
 epsilon: ln 9
 questions:
   - {id: vote, text: "Whom did you vote for?", type: choice, options: [Clinton, Dole]}
@@ -213,7 +213,7 @@ def test_null_is_no_text_unless_in_quotes():
 
 
 def test_json_and_yaml_give_the_same_digest():
-    source = as_dict(id="anes1996", title="An election study", about="Who asks, why, and whom to contact.", epsilon="ln 9")
+    source = as_dict(id="anes1996", title="An election study", about="Who asks, why, and who to contact.", epsilon="ln 9")
     source["questions"] = [
         {"id": "vote", "text": "Whom did you vote for?", "type": "choice", "options": ["Clinton", "Dole"]},
         {"id": "tvnews", "text": "Did you watch TV news yesterday?", "type": "yes_no"},

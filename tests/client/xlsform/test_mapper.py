@@ -64,7 +64,7 @@ EXPECTED = """
 deniable: 1
 id: habits_2026
 title: Habits & health
-about: Who asks, why, and whom to contact.
+about: Who asks, why, and who to contact.
 epsilon: 3
 questions:
 - {id: smokes, text: Do you smoke ?, type: yes_no}

@@ -22,7 +22,7 @@ from deniable_server.store import open_store
 from deniable_server.store.drafts import Draft
 from deniable_server.store.protocol import Store
 
-OWN = EXAMPLE.replace("Who asks, why, and whom to contact.", "Ada asks, for the council.")
+OWN = EXAMPLE.replace("Who asks, why, and who to contact.", "Ada asks, for the council.")
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_sample_text_is_named_with_its_field(ada: FlaskClient, store: Store) -> 
     page = ada.get(f"/manage/drafts/{draft.id}/publish").text
     found = re.findall(r'<li><a href="[^"#]*#([^"]+)">([^<]+)</a>: <q>([^<]+)</q>', page)
     assert found == [
-        ("about", "Introduction: who you are and why you ask", "Who asks, why, and whom to contact"),
+        ("about", "Introduction: who you are and why you ask", "Who asks, why, and who to contact"),
         ("languages-0-about", "Introduction: who you are and why you ask, de", "your name and institution"),
     ]
 
@@ -151,7 +151,7 @@ def test_the_command_line_names_sample_text_too_and_asks_whoever_is_at_a_termina
     path, file = tmp_path / "deniable.db", tmp_path / "survey.yaml"
     file.write_text(EXAMPLE)
     label = "Introduction: who you are and why you ask"
-    said = f"The survey still has sample text. Respondents would read:\n  {label}: Who asks, why, and whom to contact\n"
+    said = f"The survey still has sample text. Respondents would read:\n  {label}: Who asks, why, and who to contact\n"
 
     def published(*words: str, answer: str = "", terminal: bool = True) -> tuple[int, bool, bool]:
         """The status, whether sample text was told, and whether there is a survey afterwards."""

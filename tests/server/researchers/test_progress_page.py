@@ -141,7 +141,7 @@ def test_a_page_that_counted_what_waits_would_be_noticed(
 ) -> None:
     store.surveys.publish(SURVEY)
     found, real = [], progress.may_wait
-    monkeypatch.setattr(progress, "may_wait", lambda *given: real(*given) + len(store.database.intake._places))  # type: ignore[attr-defined]
+    monkeypatch.setattr(progress, "may_wait", lambda *given: real(*given) + len(store.database.intake._part_keys))  # type: ignore[attr-defined]
     for _ in range(5):
         found.append(checked_progress(store, "watched").to_json())
         store.submissions.add("watched", submissions(to=SURVEY, group="South"))
