@@ -1,7 +1,8 @@
 """Surveys about sensitive questions under local differential privacy: learn about the group, never about one person.
 
 An answer is encoded (`encode`), randomized (`randomize`), packed (`pack`) and sent; a server unpacks it (`unpack`), counts it in a
-`Tally`, and `deniable.estimate.estimate` computes the shares. `SurveyClient` does the first half, a `deniable-server` the second.
+`Tally`, and `deniable.estimate.estimate` computes the shares. `SurveyClient` encodes, randomizes, packs
+and sends; a `deniable-server` does the rest.
 """
 
 from importlib import import_module

@@ -26,11 +26,11 @@ from deniable_server.context import services_of
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate import cli_export, doctor, upkeep
 from deniable_server.operate.cli import main
-from deniable_server.results.release import labelled_rows
+from deniable_server.results.disclosure_control import labelled_rows
 from deniable_server.store import open_store
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store, estimated
-from deniable_server.store.sql.sealing import Seal
+from deniable_server.store.sql.encryption import Seal
 from deniable_server.store.sqlite.file import SqliteFile
 
 SIZES = (8, 16, 32)

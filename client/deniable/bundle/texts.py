@@ -145,7 +145,7 @@ def readme(counted: CountedRecords, licence: str, files: Mapping[str, str], omit
 
 
 def datasheet(counted: CountedRecords, licence: str) -> str:
-    """Returns a datasheet: the questions of T. Gebru et al., "Datasheets for Datasets" (Commun. ACM 64, 2021), that the data can answer."""
+    """Returns a datasheet that answers questions of T. Gebru et al., "Datasheets for Datasets" (Commun. ACM 64, 2021)."""
     survey = counted.survey
     collected = "\n".join(f"- {escape_markdown(group)}, {mode}: {n:,}" for group, mode, n in _sizes(counted)) or "- none yet"
     contact = [escape_markdown(text) for text in (survey.contact, survey.ethics and f"Ethics approval: {survey.ethics}") if text]

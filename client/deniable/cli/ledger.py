@@ -1,4 +1,4 @@
-"""Total epsilon of a person in all surveys that this machine sent answers to: the command `ledger`."""
+"""Total privacy loss of a person over all surveys that this machine submitted to: the command `ledger`."""
 
 from __future__ import annotations
 

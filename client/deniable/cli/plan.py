@@ -115,8 +115,8 @@ def plan_command(
 ) -> None:
     r"""Plan a survey's precision, or the number of people it needs.
 
-    FILE is the survey file. Give one of --n and --half-width. For comparison, prints the same figures without privacy, and for a trusted
-    curator. Needs the extra deniable[estimate]; --chart also needs deniable[plot].
+    FILE is the survey file. Give either --n or --half-width. Also prints the figures without noise, and for central differential privacy,
+    where a trusted curator adds the noise. Needs the extra deniable[estimate]; --chart also needs deniable[plot].
 
     Examples:
       deniable plan survey.yaml --n 2000

@@ -1,4 +1,4 @@
-"""Submission of the answers in a file, a respondent a row: the command `submit`."""
+"""Submission of the answers in a file with one row for each respondent: the command `submit`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _BY_PATH = (
     "--batch",
     type=click.IntRange(1, 100_000),
     metavar="N",
-    help="The number of rows in one request.  [default: half a megabyte]",
+    help="The number of rows in one request.  [default: as many as fit into half a megabyte]",
 )
 @click.option("--skip-invalid", is_flag=True, help="Leave out rows with invalid answers, instead of sending nothing.")
 @click.option(
@@ -85,11 +85,11 @@ _BY_PATH = (
 def submit_command(address: str, file: str, skip_invalid: bool, rejects: str | None, as_json: bool, **options: Any) -> None:
     r"""Randomize and send the answers in a file.
 
-    ADDRESS is the survey's link, or the server's address with --survey. FILE has a respondent a row: CSV whose first line names the
-    columns, JSON lines (.jsonl), Parquet (.parquet), Arrow (.arrow), a workbook (.xlsx), or - for standard input. Columns that are no
-    question's are ignored.
+    ADDRESS is the survey's link, or the server's address with --survey. FILE has one row for each respondent: CSV whose first line names
+    the columns, JSON lines (.jsonl), Parquet (.parquet), Arrow (.arrow), a workbook (.xlsx), or - for standard input. Columns that
+    belong to no question are ignored.
 
-    If it was interrupted, run the same command again: it resumes after the last randomized row, and no answer is randomized or
+    If the command was interrupted, run the same command again: it resumes after the last randomized row, and no answer is randomized or
     counted twice. (Standard input needs a --job for that.) A copy of FILE counts as another file and is sent in full, unless --row-key
     names a column that identifies rows.
 

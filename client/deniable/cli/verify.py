@@ -27,10 +27,10 @@ def verify_command(address: str, survey_id: str | None, real: bool, browser_prog
 
     ADDRESS is the survey's link, or the server's address with --survey. Compares everything that respondents get:
 
-    The page in every language, its script and its style sheets must be, byte for byte, the files of this release of deniable. The
-    script must follow from the modules served beside it. Security headers must be present, and unknown headers absent. The definition
-    must follow from its epsilons, and have the link's digest. If deniable[server] is installed, every other page and form is compared
-    too.
+    The page in every language, its script and its style sheets must be, byte for byte, the files of this release of deniable. The script
+    must be what the modules served beside it build. Security headers must be present, and unknown headers absent. The definition must
+    be the canonical one for its epsilons, and have the link's digest. If deniable[server] is installed, every other page and form is
+    compared too.
 
     --browser loads the page in a real Chromium, which a server cannot distinguish from a visitor by its requests. It needs
     deniable[browser].
@@ -39,8 +39,8 @@ def verify_command(address: str, survey_id: str | None, real: bool, browser_prog
     It is 3 if the server or the browser could not be reached.
 
     This verifies what the server sent here and now. A malicious server can send something else to another visitor, or later. The more
-    people verify, from different networks, the riskier that becomes. To be certain, send answers with `deniable submit` instead of the
-    page.
+    people verify, from different networks, the likelier it is that such a server is caught. To be certain, send answers with
+    `deniable submit` instead of the page.
 
     Examples:
       deniable verify 'https://example.org/s/health#digest=9f…'

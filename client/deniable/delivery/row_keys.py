@@ -74,7 +74,7 @@ class RowKeys:
 def _key_of(outbox: Outbox) -> bytes:
     """Returns the key beside the outbox, created if it does not exist and no hash uses it. Raises RefusedError."""
     if outbox.path == MEMORY:
-        raise RefusedError("row_key needs an outbox in a file: an outbox in memory recognises no rows later")
+        raise RefusedError("outbox must be a file if row_key is used, got an outbox in memory: it forgets the rows")
     path = f"{outbox.path}.key"
     with outbox.exclusive() as hashed:
         create_private(path)

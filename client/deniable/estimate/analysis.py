@@ -415,7 +415,7 @@ class Analysis(Tabular):
 
     def _reports(self, what: str) -> NDArray[np.bool_]:
         if self.bits is None:
-            raise EstimateError(f"{what} needs the reports themselves; of these there is only the tally")
+            raise EstimateError(f"reports must be individual records for {what}, got only their tally")
         return self.bits
 
 

@@ -186,7 +186,7 @@ def _without_noise(design: Mechanism) -> Mechanism:
 
 def _refuse_equal(name: str, value: float, other: str, second: float) -> None:
     if value == second:
-        raise EstimateError(f"{name} must differ from {other}, got {value!r} twice: no number of respondents finds no difference")
+        raise EstimateError(f"{name} must differ from {other}, got {value!r} twice: there is no difference to detect")
 
 
 def _refuse_against(against: float) -> None:

@@ -184,7 +184,7 @@ def _without_texts(texts: Mapping[str, Any], question: str, heir: str) -> dict[s
 
 
 def _rough(survey: Survey, n: int) -> float:
-    """Returns the widest half-width by the plain formula, unclipped: it orders surveys that are all of no use."""
+    """Returns the widest half-width by the normal approximation, without clipping, to rank surveys that are all too imprecise."""
     each = _reports(survey, n)
     return max(normal_half_width(private(channel), each) for channel in {question.items[0].channel for question in survey.questions})
 

@@ -359,7 +359,7 @@ class SurveyClient:
         if group is not None and group_column is not None:
             raise ValueError("name either group, the label of all rows, or group_column, the column with each row's label, got both")
         if row_key is not None and (job is not None or invitation is not None):
-            raise ValueError("row_key must be used without job, which it replaces, and without invitation, which counts once anyway")
+            raise ValueError("row_key must not be combined with job, which it replaces, or with invitation, which already counts once")
         check_named("person_column", person_column is not None, self._ledger)
         survey = self._definition(survey_id)
         public = self._public(survey_id, group, invitation, group_column)

@@ -1,6 +1,6 @@
 """XLSForm import: turns a form of ODK or Kobo into a survey file, with a report: each row is mapped, changed or refused, with a reason.
 
-Only questions whose answers can be randomized are kept: one of several options, several of them, and numbers between two ends.
+Only questions whose answers can be randomized are kept: single choice, multiple choice, and numbers with a minimum and a maximum.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Invitation codes: random, stored as hashes, and shown or downloaded only once."""
+"""Invitation codes: creates random codes, stored as hashes and shown once. `store/sql/submissions` checks them and uses them up."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ import numpy as np
 from deniable.extras import missing
 from deniable.survey import Survey
 from deniable.wire.record import unpack
-from deniable_server.results.release import Slice
+from deniable_server.results.disclosure_control import Slice
 from deniable_server.results.results import Records
 
 PACKED = "packed"

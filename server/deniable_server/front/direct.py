@@ -1,7 +1,7 @@
-"""Fast path for single-record submissions, without a thread and without Flask: nearly all requests while people answer.
+"""Fast path for single-record submissions, without a thread and without Flask; nearly all requests while people answer.
 
-It takes only plain requests: a small JSON body of known length, without an API key, from a page of this site. All others, and all
-failures, go to Flask, so that each refusal is worded once in the code. Flask makes the reply of success, too, once at the start.
+It takes only plain requests: a small JSON body of known length, without an API key, from a page of this site. Flask handles all
+other requests and all errors, so that each error message exists once. It also builds the success reply, once at startup.
 """
 
 from __future__ import annotations

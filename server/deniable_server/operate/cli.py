@@ -183,7 +183,7 @@ def list_surveys(db: Database, as_json: bool) -> None:
 
 def _list_entry(store: Store, published: Published) -> dict[str, Any]:
     """Returns a survey's line in the list: its state, the numbers of counted and waiting responses, and of spent codes."""
-    from deniable_server.results.release import counted
+    from deniable_server.results.disclosure_control import counted
     from deniable_server.results.results import may_wait
 
     survey = published.survey

@@ -42,7 +42,7 @@ def export(store: Store, survey_id: str, folder: Path) -> exported.Export:
         StoreError: The store fails.
         OSError: The folder cannot be written.
     """
-    from deniable_server.results.release import labelled_rows  # takes longer to load than all other commands
+    from deniable_server.results.disclosure_control import labelled_rows  # takes longer to load than all other commands
 
     published = store.surveys.published(survey_id)
     rows = labelled_rows(store, published.survey)

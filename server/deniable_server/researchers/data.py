@@ -10,7 +10,7 @@ from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
 from deniable_server.results import bundles
-from deniable_server.results.release import counted, labelled_rows
+from deniable_server.results.disclosure_control import counted, labelled_rows
 from deniable_server.store.protocol import by_hand, estimated
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least

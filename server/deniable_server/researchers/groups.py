@@ -20,7 +20,7 @@ from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
 from deniable_server.pages.figures import level_names
-from deniable_server.results.release import release_of
+from deniable_server.results.disclosure_control import release_of
 from deniable_server.results.results import group_of, interval_of
 from deniable_server.store.protocol import Store
 

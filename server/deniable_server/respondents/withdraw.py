@@ -1,4 +1,4 @@
-"""Withdrawal page, on which respondents erase their record: one field for the code that they wrote down.
+"""Withdrawal page: one field for the code. `store/sql/submissions` erases the record.
 
 Every well-formed code gets the same reply, so that nobody can find out whether a record was stored under it.
 """

@@ -11,7 +11,7 @@ from flask import Response, send_file
 
 from deniable.bundle import LICENCES, Bundle, CountedRecords, order_parts
 from deniable.wire.part import Part
-from deniable_server.results.release import labelled_rows
+from deniable_server.results.disclosure_control import labelled_rows
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.protocol import Store
 
@@ -44,7 +44,7 @@ class Download:
 
 
 def make(store: Store, survey_id: str, name: str, licence: str) -> Download:
-    """Makes the archive ALL, or one file, of the counted records. One at a time: respondents need the machine, too.
+    """Makes the archive ALL, or one file, of the counted records; one at a time, to leave processor time for respondents.
 
     Raises:
         UnavailableError: Other downloads take longer than WAIT.

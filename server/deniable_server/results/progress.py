@@ -14,7 +14,7 @@ from deniable.plan.progress import Progress, in_words, progress
 from deniable.plan.survey import half_width_of
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
-from deniable_server.results.release import counted, release_of
+from deniable_server.results.disclosure_control import counted, release_of
 from deniable_server.results.results import may_wait, of_organisations
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Published, Store, by_hand, estimated

@@ -13,7 +13,7 @@ from deniable.estimate.samples.sample import Sample
 from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable.wire.tally import Tally
-from deniable_server.results.release import Release, Slice, counted, release_of
+from deniable_server.results.disclosure_control import Release, Slice, counted, release_of
 from deniable_server.store import protocol
 from deniable_server.store.protocol import Published, Store
 

@@ -1,4 +1,4 @@
-"""Accounts as operators manage them, and account links: data types and storage interface."""
+"""Account administration and account links: data types and storage interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Storage interface: what every database must implement, in parts, and how it is backed up.
+"""Storage interface of every database, in parts; `sql/` implements it for SQL databases, which then implement `SqlDatabase`.
 
 A store holds drafts, published definitions, settings, perturbed submissions, tallies, invitations, researchers' accounts with their roles,
 API keys and webhooks. Of submissions it keeps no order, no time finer than a day, no origin and no link to an invitation.

@@ -126,7 +126,7 @@ def test_the_column_is_none_of_a_question_or_of_the_group(client):
     with pytest.raises(AnswerError, match="row_key must be a column of its own, got the column of question smokes"):
         client.submit_many("study", ROWS, row_key="smokes")
     for other in ({"job": "j"}, {"invitation": "x"}):
-        with pytest.raises(ValueError, match="row_key must be used without job"):
+        with pytest.raises(ValueError, match="row_key must not be combined with job"):
             client.submit_many("study", ROWS, row_key="id", **other)
 
 
@@ -166,7 +166,7 @@ def test_a_key_that_is_gone_or_open_to_others_is_refused_and_nothing_is_sent(cli
 
 
 def test_what_is_kept_in_memory_recognises_nothing(server):
-    with SurveyClient(server.url, outbox=":memory:", key=server.key) as client, pytest.raises(RefusedError, match="outbox in a file"):
+    with SurveyClient(server.url, outbox=":memory:", key=server.key) as client, pytest.raises(RefusedError, match="outbox must be a file"):
         client.submit_many("study", ROWS, row_key="id")
 
 

@@ -111,9 +111,9 @@ def test_a_question_without_scores_cannot_be_a_number(found: Analysis) -> None:
 
 def test_what_needs_the_reports_says_so_where_there_is_only_a_tally() -> None:
     counted = analyse(SURVEY, MADE.tally)
-    with pytest.raises(EstimateError, match="a regression needs the reports themselves"):
+    with pytest.raises(EstimateError, match="must be individual records for a regression"):
         counted.regress("smokes ~ mood")
-    with pytest.raises(EstimateError, match="a table of more than two questions needs the reports"):
+    with pytest.raises(EstimateError, match="must be individual records for a table of more than two questions"):
         counted.crosstab("smokes", "mood", "pain")
 
 

@@ -289,7 +289,7 @@ def test_figures_that_differ_in_their_last_digit_would_be_noticed(site: Site) ->
 def test_a_key_for_results_has_the_tally_and_one_for_reports_the_records(site: Site) -> None:
     with SurveyClient(site.url, key=site.keys["results"], outbox=":memory:") as client:
         assert client.analysis("health").results.n == 2400
-        with pytest.raises(EstimateError, match="a regression needs the reports themselves"):
+        with pytest.raises(EstimateError, match="must be individual records for a regression"):
             client.analysis("health").regress("smokes ~ party")
         with pytest.raises(RejectedError, match="the key must have the scope reports"):
             client.analysis("health", reports=True)

@@ -83,7 +83,7 @@ def test_an_export_does_not_show_which_records_came_when_or_together(store: Stor
 
 
 def test_an_export_in_the_order_of_the_rows_would_be_found_out(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable_server.results.release.sorted_records", lambda reports, size: reports)
+    monkeypatch.setattr("deniable_server.results.disclosure_control.sorted_records", lambda reports, size: reports)
     assert len(exports(store, tmp_path, ORDERS)) > 1
 
 

@@ -25,7 +25,7 @@ from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store import open_store
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, StoreError
-from deniable_server.store.sql import batches, release
+from deniable_server.store.sql import batch_release, batches
 from deniable_server.store.sql import submissions as submissions_shelf
 from deniable_server.store.sql.access import SqlAccess
 from deniable_server.store.sql.intake import Intake
@@ -283,8 +283,12 @@ def invitations_for_ever(patch: pytest.MonkeyPatch) -> None:
 
 
 def one_group_for_all(patch: pytest.MonkeyPatch) -> None:
-    change = release.tallies.change
-    patch.setattr(release.tallies, "change", lambda connection, survey, _, more: change(connection, survey, StoredPart("North"), more))
+    change = batch_release.tallies.change
+
+    def into_one(connection: Any, survey: Any, _: Any, more: Any) -> None:
+        change(connection, survey, StoredPart("North"), more)
+
+    patch.setattr(batch_release.tallies, "change", into_one)
 
 
 def a_close_that_counts_nothing(patch: pytest.MonkeyPatch) -> None:

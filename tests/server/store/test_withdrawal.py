@@ -23,7 +23,7 @@ from deniable_server.results.results import results_of
 from deniable_server.store import open_store
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql import release
+from deniable_server.store.sql import batch_release
 from deniable_server.store.sql import submissions as submissions_shelf
 from deniable_server.web import limits
 
@@ -89,7 +89,7 @@ def test_a_withdrawal_that_left_the_counts_alone_would_be_found_out(
     submission = submissions(20, to=clinics, group="North")
     store.submissions.add("clinics", submission)
     assert counts(store) != before
-    monkeypatch.setattr(release.tallies, "change", lambda *_: None)
+    monkeypatch.setattr(batch_release.tallies, "change", lambda *_: None)
     store.submissions.withdraw("clinics", submission.id)
     assert counts(store) != before
 

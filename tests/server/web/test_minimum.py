@@ -29,7 +29,7 @@ from deniable_server.access import api_keys
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
 from deniable_server.researchers import models
-from deniable_server.results import release
+from deniable_server.results import disclosure_control
 from deniable_server.store import open_store
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store
@@ -236,5 +236,5 @@ def test_without_a_minimum_each_way_out_differs_and_these_are_all_ways(worlds: C
 )
 def test_a_gate_that_is_open_is_found_out(worlds: Callable[..., World], monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     broken: dict[str, Any] = {"withheld": (), "_is_mixed": lambda self, group: False, "require": lambda self, group=None: None}
-    monkeypatch.setattr(release.Release, name, broken[name])
+    monkeypatch.setattr(disclosure_control.Release, name, broken[name])
     assert differing(*({(e, p): told for e, p, told in worlds(other).commands()} for other in (False, True)))

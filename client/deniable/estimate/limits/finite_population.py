@@ -1,16 +1,17 @@
-"""Confidence limits of a share in a finite population of N respondents: the coins are random, and the choice of the n who were asked.
+"""Confidence limits of a share in a finite population of N respondents: the coins and the choice of n people are random.
 
-Of the N respondents n were asked, all of them or as many as their devices drew without replacement. The count of set bits has the mean
+Of the N respondents, n were asked: all of them, or a sample that their devices drew without replacement. The count of set bits has the mean
 mu(m) = n q0 + n p (q1 - q0), with p = m / N, and the variance
 
     v(m) = n [p q1 (1 - q1) + (1 - p) q0 (1 - q0)] + n (q1 - q0)^2 p (1 - p) (N - n) / (N - 1).
 
-Where all were asked it is a sum of two binomials, Bin(m, q1) + Bin(N - m, q0). A count y is as surprising under m as
+Where all were asked it is a sum of two binomials, Bin(m, q1) + Bin(N - m, q0). The test statistic of a count y under m is
 
-    T(y; m) = (y - mu(m))^2 / v(m) - (y - mu(best))^2 / v(best),   best = the m in [0, N], not only whole ones, with mu nearest to y,
+    T(y; m) = (y - mu(m))^2 / v(m) - (y - mu(best))^2 / v(best),
 
-says. Within the possible range the second term is 0, and T is the score statistic. Beyond the range it takes off what no m explains, as
-Feldman and Cousins do (Phys. Rev. D 57, 1998), so no count rejects every m and no interval shrinks to a point.
+where `best` is the real number in [0, N] whose mu is nearest to y. Within the possible range the second term is 0, and T is the score
+statistic. Beyond the range it removes the part of the deviation that no m can explain, as Feldman and Cousins do (Phys. Rev. D 57, 1998),
+so no count rejects every m and no interval shrinks to a point.
 
 `exact` keeps every whole m whose p-value P(T(Y; m) >= T(y; m)) is above alpha: the chance that its limits hold the true m is at least
 1 - alpha, whatever m is. `constrained_score` compares T with its limit for large n, chi-squared with one degree of freedom.

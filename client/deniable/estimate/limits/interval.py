@@ -33,7 +33,7 @@ class Interval:
         everybody: How many people answered the survey, if devices drew the questions; 0 if all were asked.
         rounding: The part of the answers' variance that may be rounding to a grid, from 0 to 1.
         df: Degrees of freedom of the errors; finite if few clusters, or the reports themselves, determine them.
-        wider: The factor by which such errors tend to be too small.
+        wider: The factor that corrects such standard errors, which tend to be too small.
     """
 
     confidence: float = 0.95

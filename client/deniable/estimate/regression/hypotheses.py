@@ -93,7 +93,7 @@ def goodness(fit: Coefficients) -> HypothesisTest:
     terms, outcome = result.terms, result.outcome
     variables = [*(terms.layout.predictors[name] for name in terms.predictors), outcome]
     if any(one.was_asked is not None for one in variables):
-        raise EstimateError("there is a test of the whole model only where everybody was asked all of its questions")
+        raise EstimateError("all respondents must have been asked all questions of the model for a test of the whole model")
     kinds = len(terms.public)
     each = [_every_report(one) for one in variables]
     size = int(np.prod([one.n for one in each]))
@@ -108,7 +108,9 @@ def goodness(fit: Coefficients) -> HypothesisTest:
         )
     df = kinds * (size - 1) - result.reports.parameters
     if df < 1:
-        raise EstimateError("the model has as many parameters as there are different reports, so nothing is left to test")
+        raise EstimateError(
+            "the model must have fewer parameters than there are different reports: no degrees of freedom are left for a test"
+        )
     fitted = likelihood.reported(result.reports, result.maximum.parameters) * people[terms.public_kind]
     statistic = float((result.reports.count**2 / fitted).sum() - result.reports.count.sum())  # includes the reports that did not come
     return normal.chi_squared(
@@ -135,7 +137,7 @@ def _every_report(variable: PerturbedVariable) -> PerturbedVariable:
     """Returns all possible reports of a variable, each once. Raises EstimateError if respondents' designs differ."""
     width = variable.bits.shape[1]
     if not isinstance(variable.channel, Channel) and variable.channel.ndim == 3:
-        raise EstimateError("there is a test of the whole model only where all respondents had the same designs")
+        raise EstimateError("all respondents must have the same design for a test of the whole model")
     several = isinstance(variable.channel, Channel) and not isinstance(variable.channel, Window)
     chosen = itertools.combinations(range(width), variable.channel.d if several and isinstance(variable.channel, Channel) else 1)
     bits = np.array([[place in some for place in range(width)] for some in itertools.islice(chosen, MAX_REPORTS + 1)], dtype=np.bool_)

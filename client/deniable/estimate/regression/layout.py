@@ -220,7 +220,9 @@ def _public(data: pd.DataFrame, names: list[str]) -> pd.DataFrame:
         if missing := int(data[name].isna().sum()):
             raise EstimateError(f"{name} must not be missing in any row, got {missing:,} missing of {len(data):,}")
         if data[name].dtype.kind in "mM":
-            raise EstimateError(f"{name} must be a number or a category, got times: count days, as (day - first).dt.days")
+            raise EstimateError(
+                f"{name} must be a number or a category, got times; convert them to days, for example (day - first).dt.days"
+            )
     result = data[names]
     unused = {name: result[name].cat.remove_unused_categories() for name in names if hasattr(result[name], "cat")}
     return result.assign(**unused)

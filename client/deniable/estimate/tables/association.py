@@ -23,7 +23,7 @@ from deniable.estimate.tables.answered_table import AnsweredTable, among_answere
 from deniable.estimate.tables.crosstab import Crosstab, LinearTable, in_words
 from deniable.estimate.tables.ratios import share_among
 
-_IMPOSSIBLE = "by more than chance above 1, which cannot be: too few reports, or too small an epsilon, for so rare options"
+_IMPOSSIBLE = "significantly above 1, which is impossible: too few reports, or too small an epsilon, for such rare options"
 
 
 def independence(table: Crosstab) -> HypothesisTest:

@@ -120,8 +120,8 @@ def _scores(values: Scores, options: Sequence[str]) -> tuple[FloatArray, FloatAr
 def _pearson(what: str, n: int, sums: FloatArray, variance: Callable[[FloatArray], float], interval: Interval) -> Estimate:
     """Returns the correlation from the sums of 1, x, y, x^2, y^2 and xy over people with both, shape (6,).
 
-    `variance` gives the variance of a sum of multiples of these six. Only the variances of single figures are asked for, each of them not
-    below the coins': a floor under the covariance of all six would depend on the scores' units.
+    `variance` returns the variance of a linear combination of these six sums. It is called once for each figure, so that the coins'
+    variance is a lower bound of each. A bound on the whole covariance matrix would depend on the units of the scores.
     """
     if not sums[0] > 0:
         raise EstimateError(f"{what}: too few are estimated to have answered")

@@ -1,4 +1,4 @@
-"""Estimates from a sample: shares, means, quantiles and cross tables with errors by clusters, strata, known sizes and margins."""
+"""Estimates from a sample: shares, means, quantiles and cross tables with standard errors for the sampling design."""
 
 from __future__ import annotations
 

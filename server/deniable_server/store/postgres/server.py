@@ -24,8 +24,8 @@ from deniable_server.store.postgres.connection import PostgresConnection, Stream
 from deniable_server.store.protocol import WAIT_SECONDS
 from deniable_server.store.reserved import is_reserved
 from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.encryption import Seal
 from deniable_server.store.sql.intake import Intake, reseal
-from deniable_server.store.sql.sealing import Seal
 from deniable_server.store.sql.vacuum import VacuumScheduler
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 

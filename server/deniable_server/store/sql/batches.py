@@ -1,7 +1,7 @@
 """Batches: selects the waiting submissions of a part to count, so that observers see at least a batch of records arrive at once.
 
-A batch is counted only if another batch stays behind, so that the submissions that are counted when the survey closes
-are a batch too. The submissions that stay are drawn at random each time; waiting submissions have no order.
+A batch is counted only while another full batch keeps waiting. Therefore the submissions that are counted when the survey
+closes are a full batch, too. The submissions that stay are drawn at random each time; waiting submissions have no order.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.encryption import Seal
 from deniable_server.store.sql.intake import Intake
-from deniable_server.store.sql.sealing import Seal
 from deniable_server.store.sql.writer import Writer
 
 

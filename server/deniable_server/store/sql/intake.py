@@ -15,10 +15,10 @@ from deniable.wire.part import Part
 from deniable_server.store.protocol import ESTIMATED
 from deniable_server.store.sql import batches, parts
 from deniable_server.store.sql import waiting as layout
+from deniable_server.store.sql.batch_release import release
 from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.encryption import Seal
 from deniable_server.store.sql.published import COLUMNS, find, published_of
-from deniable_server.store.sql.release import release
-from deniable_server.store.sql.sealing import Seal
 from deniable_server.store.sql.settings import close_if_full
 from deniable_server.store.sql.waiting import PackedRecords, Waiting
 

@@ -1,4 +1,4 @@
-"""Columns of a survey's part: a label, empty without a group, and a number for the mode."""
+"""Database columns of a part: the group's label (empty without a group) and the mode's number."""
 
 from __future__ import annotations
 

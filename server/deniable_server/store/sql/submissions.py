@@ -1,4 +1,4 @@
-"""Submissions and their tallies, in SQL."""
+"""Storage of submissions, in SQL: checks and uses up invitation codes, stores and withdraws records, reads tallies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError, StoreError, UnknownSurveyError
 from deniable_server.store.protocol import Cancel, Notify
-from deniable_server.store.sql import intake, parts, release, tallies
+from deniable_server.store.sql import batch_release, intake, parts, tallies
 from deniable_server.store.sql.access import SqlAccess
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import SqlDatabase
@@ -182,7 +182,7 @@ class SqlSubmissions:
             state = tallies.state(connection, survey.id, chosen)
             total = tallies.recount(connection, survey, chosen)
             erased = intake.withdrawn(connection, self._database.seal, survey, chosen)
-            total += release.tally(survey, [records for part_records in erased.values() for records in part_records])
+            total += batch_release.tally(survey, [records for part_records in erased.values() for records in part_records])
         return state, total
 
 

@@ -7,8 +7,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from deniable_server.store.sql.encryption import Seal
 from deniable_server.store.sql.intake import reseal
-from deniable_server.store.sql.sealing import Seal
 
 
 def write(connection: sqlite3.Connection, seal: Seal, target: Path) -> None:

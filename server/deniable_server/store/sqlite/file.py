@@ -16,8 +16,8 @@ from pathlib import Path
 
 from deniable_server.store.errors import FullError, StoreError, UnavailableError, busy
 from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.encryption import Seal
 from deniable_server.store.sql.intake import Intake
-from deniable_server.store.sql.sealing import Seal
 from deniable_server.store.sql.vacuum import VacuumScheduler
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 from deniable_server.store.sqlite.schema import migrate

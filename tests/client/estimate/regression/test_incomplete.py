@@ -79,7 +79,7 @@ def test_who_was_not_asked_says_nothing_and_who_was_asked_one_question_says_that
     nobody = replace(told["a"], bits=told["a"].bits & ~told["y"].was_asked[:, None], was_asked=told["a"].was_asked & ~told["y"].was_asked)
     with pytest.raises(EstimateError, match="at least one respondent who was asked all questions"):
         regress("y ~ a", None, {**told, "a": nobody})
-    with pytest.raises(EstimateError, match="only where everybody was asked all"):
+    with pytest.raises(EstimateError, match="must have been asked all questions"):
         whole.goodness_of_fit()
 
 

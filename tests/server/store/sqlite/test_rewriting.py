@@ -19,7 +19,7 @@ from deniable.wire.submission import Submission
 from deniable_server.store import open_store
 from deniable_server.store.errors import FullError, UnavailableError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql import release, vacuum
+from deniable_server.store.sql import batch_release, vacuum
 from deniable_server.store.sqlite import file
 from deniable_server.store.sqlite.file import SqliteFile
 
@@ -169,5 +169,5 @@ def test_a_withdrawal_of_a_wide_record_keeps_the_writer_for_a_few_pages_only(
 @pytest.mark.slow
 def test_pairs_of_wide_records_that_are_kept_would_be_found_out(store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
-    monkeypatch.setattr(release.tallies, "WIDE", 4096)
+    monkeypatch.setattr(batch_release.tallies, "WIDE", 4096)
     assert written_by_a_withdrawal(store, submissions, False) > 4096 * 4096

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import deniable_server
 from deniable.survey import Survey
 from deniable.wire.part import Mode, Part
-from deniable_server.results.release import Release
+from deniable_server.results.disclosure_control import Release
 from deniable_server.web.errors import WithheldError
 
 LEAST = 10
@@ -157,7 +157,7 @@ def test_only_the_release_reads_tallies_and_records() -> None:
                 and getattr(shelf, "attr", "") == "submissions"
             ):
                 readers.add((path.relative_to(PACKAGE).as_posix(), node.attr))
-    gate = "results/release.py"
+    gate = "results/disclosure_control.py"
     assert readers == {(gate, "tally"), (gate, "reports_by_part"), ("operate/integrity.py", "tally"), ("operate/integrity.py", "recount")}
 
 

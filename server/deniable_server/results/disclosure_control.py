@@ -206,7 +206,9 @@ def labelled_rows(store: Store, survey: Survey) -> LabelledRows:
         parts |= {Part(piece.group, piece.mode or "device"): (table, piece) for piece in labelled}
         if len(labelled) < len(slices):
             if not any(counted(table.counts, piece.parts) for piece in labelled):
-                raise WithheldError(f"{_minimum(least)}; in rows, records of devices and of organisations have different labels")
+                raise WithheldError(
+                    f"{_minimum(least)}; rows state who randomized them (device or organisation), and each kind needs that many records"
+                )
             omitted.append(
                 f"The rows of {len(withheld):,} of {len(survey.groups):,} groups are left out, and are in no figure here: {few}, "
                 "or one of their modes of randomization has."

@@ -1,4 +1,4 @@
-"""Release of a batch into the counts: its records, their tally and the marks of their codes, in one transaction.
+"""Batch release: moves a batch of waiting records into the counts, with their tally and the marks of used codes, in one transaction.
 
 Rows are inserted under random keys and sorted by them, so nothing in the file links one record to another, or to its code.
 """
