@@ -28,7 +28,7 @@ def make(store: Store, survey_id: str, count: int) -> list[str]:
     if survey.access != "invited":
         raise ValueError(f"access of survey {survey_id} must be invited, got {survey.access}: it takes no codes")
     code_secrets = [secrets.token_bytes(access_codes.SECRET_BYTES) for _ in range(count)]
-    store.access.invite(survey_id, [access_codes.invitation_hash(survey_id, secret) for secret in code_secrets])
+    store.invitations.add(survey_id, [access_codes.invitation_hash(survey_id, secret) for secret in code_secrets])
     return [access_codes.format_code(secret) for secret in code_secrets]
 
 

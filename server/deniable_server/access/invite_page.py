@@ -69,5 +69,5 @@ def _form(survey: Survey) -> CodesForm:
 
 def _page(survey_id: str, form: CodesForm) -> str:
     store = current_store()
-    n_codes, n_used = store.access.invitations(survey_id)
+    n_codes, n_used = store.invitations.count(survey_id)
     return render_template("access/invite.html", published=store.surveys.published(survey_id), form=form, n_codes=n_codes, n_used=n_used)

@@ -110,7 +110,7 @@ class Metrics:
             for mode, n in sorted(_by_mode(self._store, each.survey.id).items())
         )
         codes = (
-            ({"survey": each.survey.id}, float(self._store.access.invitations(each.survey.id)[0]))
+            ({"survey": each.survey.id}, float(self._store.invitations.count(each.survey.id)[0]))
             for each in surveys
             if each.survey.access == "invited"
         )

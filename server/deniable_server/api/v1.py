@@ -98,7 +98,9 @@ def check_invitation(survey_id: str) -> Response:
     """Replies whether a code belongs to the survey and is not marked as spent, before the questions. Does not spend it."""
     current_rates().invitation_checks.take()
     code_hash = invitation_hash(survey_id, secret_of(limits.whole_body()))
-    return submissions.limited(jsonify(usable=current_store().access.usable(survey_id, code_hash)), current_rates().invitation_checks)
+    return submissions.limited(
+        jsonify(usable=current_store().invitations.is_usable(survey_id, code_hash)), current_rates().invitation_checks
+    )
 
 
 @bp.get("/surveys/<survey_id>/results")

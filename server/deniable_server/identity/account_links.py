@@ -8,7 +8,7 @@ import secrets
 import time
 from datetime import timedelta
 
-from deniable_server.store.people import Invitation
+from deniable_server.store.people import AccountLink
 from deniable_server.store.protocol import Store
 
 LASTS = timedelta(days=7)
@@ -24,7 +24,7 @@ def make(store: Store, address: str, operator: bool, made_by: str | None = None)
         made_by: The operator who made the link; None for the command line.
     """
     token, now = base64.urlsafe_b64encode(secrets.token_bytes(32)).rstrip(b"=").decode(), int(time.time())
-    store.people.invite(Invitation(hash_of(token), operator, now + int(LASTS.total_seconds()), made_by), now)
+    store.people.add_link(AccountLink(hash_of(token), operator, now + int(LASTS.total_seconds()), made_by), now)
     return f"{address}/join/{token}"
 
 

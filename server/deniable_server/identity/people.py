@@ -98,8 +98,6 @@ def revoke() -> Page:
 
 def _page(problem: str = "", link: str = "") -> str:
     store, now = current_store(), datetime.now(UTC)
-    open_links = [
-        (invitation, datetime.fromtimestamp(invitation.until, UTC).date()) for invitation in store.people.invitations(int(now.timestamp()))
-    ]
+    open_links = [(link, datetime.fromtimestamp(link.until, UTC).date()) for link in store.people.links(int(now.timestamp()))]
     context = {"people": store.people.all(), "links": open_links, "problem": problem, "link": link}
     return render_template("identity/people.html", **context, form=ActionForm())

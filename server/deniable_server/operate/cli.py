@@ -188,7 +188,7 @@ def _list_entry(store: Store, published: Published) -> dict[str, Any]:
 
     survey = published.survey
     counts = store.submissions.counts(survey.id)
-    total, spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
+    total, spent = store.invitations.count(survey.id) if survey.access == "invited" else (None, None)
     return {
         "id": survey.id,
         "title": survey.title,

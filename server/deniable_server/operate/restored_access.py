@@ -32,7 +32,7 @@ def access_of(store: Store) -> Iterator[str]:
     for published in store.surveys.all():
         yield f"survey\t{published.survey.id}\t{', '.join(_states(store, published))}"
         if published.survey.access == "invited":
-            total, spent = store.access.invitations(published.survey.id)
+            total, spent = store.invitations.count(published.survey.id)
             yield f"codes\t{published.survey.id}\t{total - spent:,} of {total:,} can be used"
     for webhook, _ in store.webhooks.all():
         yield f"webhook\t{webhook.id}\t{webhook.survey}\t{','.join(webhook.events)}\t{urlsplit(webhook.url).hostname}"
@@ -119,7 +119,7 @@ def apply(store: Store, later: Later) -> Outcome:
             outcome.applied.append(line)
         elif did.act not in _NEEDS_NO_REPEAT:
             outcome.left.append(line)
-    withdrawn, spent = store.submissions.withdraw_all(later.withdrawn), store.access.spend(later.spent)
+    withdrawn, spent = store.submissions.withdraw_all(later.withdrawn), store.invitations.spend(later.spent)
     for count, words in ((withdrawn, "withdrawn record"), (spent, "spent code")):
         outcome.applied += [f"{count:,} {words}{'' if count == 1 else 's'}"] if count else []
     if later.sealed:
@@ -135,7 +135,7 @@ def _used_codes(old: sqlite3.Connection, path: Path) -> list[tuple[str, bytes]]:
             old.backup(copy)
         copy_key(key_file(path), key_file(twin))
         with closing(open_store(twin)) as store:
-            return store.access.used()
+            return store.invitations.used()
 
 
 def _after(store: Store, entries: Sequence[AuditEntry]) -> list[AuditEntry]:

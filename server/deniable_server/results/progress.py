@@ -35,7 +35,7 @@ def progress_of(store: Store, published: Published, settings: Settings, *, rough
     growth = [(span.since, span.until, span.n) for span in store.life.spans(survey.id)]
     n, is_open = counted(counts, parts), published.state == "open"
     planned = progress(survey, n, growth, today(), goal=settings.half_width, expected=settings.expected, is_open=is_open, rough=rough)
-    codes_made, codes_spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
+    codes_made, codes_spent = store.invitations.count(survey.id) if survey.access == "invited" else (None, None)
     return replace(
         planned,
         state=published.state,

@@ -41,6 +41,10 @@ class InvitationError(StoreError):
     """The invitation code is unknown to this survey or used; the error does not reveal which."""
 
 
+class AccountLinkError(StoreError):
+    """The account link does not exist, is used or has expired."""
+
+
 class UnknownAccountError(StoreError):
     """No account has this name."""
 

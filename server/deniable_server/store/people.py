@@ -16,7 +16,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Invitation:
+class AccountLink:
     """A link that creates one account.
 
     Attributes:
@@ -60,20 +60,20 @@ class AccountManagement(Protocol):
             LastError: No operator would be left.
         """
 
-    def invite(self, invitation: Invitation, now: int) -> None:
+    def add_link(self, link: AccountLink, now: int) -> None:
         """Stores an account link, and removes expired ones. Times are Unix seconds."""
 
-    def invitations(self, now: int) -> list[Invitation]:
+    def links(self, now: int) -> list[AccountLink]:
         """Returns the usable account links, the first to expire first."""
 
-    def invitation(self, token_hash: bytes, now: int) -> Invitation | None:
+    def link(self, token_hash: bytes, now: int) -> AccountLink | None:
         """Returns the account link with this hash, or None if it does not exist, is used or has expired. Does not use it up."""
 
     def accept(self, token_hash: bytes, name: str, password_hash: str, now: int) -> None:
         """Creates the account of an account link and uses the link up, in one transaction.
 
         Raises:
-            InvitationError: The link does not exist, is used or has expired.
+            AccountLinkError: The link does not exist, is used or has expired.
             ConflictError: Another account has this name; the link stays usable.
         """
 

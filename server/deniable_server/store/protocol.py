@@ -184,13 +184,13 @@ class Submissions(Protocol):
         """
 
 
-class Access(Protocol):
+class Invitations(Protocol):
     """Storage interface for invitations: hashes of their codes (`access_codes.invitation_hash`), and which of them are spent."""
 
-    def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:
+    def add(self, survey_id: str, hashes: Sequence[bytes]) -> None:
         """Stores the hashes of new invitation codes. Raises UnknownSurveyError."""
 
-    def invitations(self, survey_id: str) -> tuple[int, int]:
+    def count(self, survey_id: str) -> tuple[int, int]:
         """Returns the number of invitations of a survey, and of those that are spent, as far as their records are counted."""
 
     def used(self) -> list[tuple[str, bytes]]:
@@ -199,7 +199,7 @@ class Access(Protocol):
     def spend(self, codes: Collection[tuple[str, bytes]]) -> int:
         """Marks codes that were spent after a backup was made. Returns how many were not marked yet."""
 
-    def usable(self, survey_id: str, code_hash: bytes) -> bool:
+    def is_usable(self, survey_id: str, code_hash: bytes) -> bool:
         """Returns whether a code belongs to the survey and is not marked as spent, without spending it. Raises UnknownSurveyError.
 
         Marks change with a whole batch: the code of a waiting submission counts as usable here, but is refused when it is sent again.
@@ -219,7 +219,7 @@ class Store(Protocol):
         """Perturbed records and their tallies."""
 
     @property
-    def access(self) -> Access:
+    def invitations(self) -> Invitations:
         """Invitation codes."""
 
     @property

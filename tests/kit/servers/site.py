@@ -42,7 +42,7 @@ class Site:
         """A new invitation, as it is written."""
         secret = secrets.token_bytes(access_codes.SECRET_BYTES)
         with self.server.store() as store:
-            store.access.invite(survey.id, [access_codes.invitation_hash(survey.id, secret)])
+            store.invitations.add(survey.id, [access_codes.invitation_hash(survey.id, secret)])
         return access_codes.format_code(secret)
 
     def spend(self, survey: Survey, code: str) -> None:

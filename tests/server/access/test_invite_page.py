@@ -44,7 +44,7 @@ def ada(app: Flask, store: Store, logged_in: Callable[[Flask], FlaskClient]) -> 
 
 
 def usable(store: Store, code: str) -> bool:
-    return store.access.usable("panel", invitation_hash("panel", read(code)))
+    return store.invitations.is_usable("panel", invitation_hash("panel", read(code)))
 
 
 def test_a_file_has_each_code_with_its_link_and_every_code_can_be_used(ada: FlaskClient, store: Store) -> None:
@@ -57,7 +57,7 @@ def test_a_file_has_each_code_with_its_link_and_every_code_can_be_used(ada: Flas
     ]
     assert len({row["code"] for row in rows}) == 5
     assert [usable(store, row["code"]) for row in rows] == [True] * 5
-    assert store.access.invitations("panel") == (5, 0)
+    assert store.invitations.count("panel") == (5, 0)
 
 
 def test_a_sheet_shows_each_code_beside_the_qr_code_of_its_link(ada: FlaskClient, store: Store) -> None:
@@ -91,7 +91,7 @@ def test_each_invitation_on_a_sheet_has_the_six_words_of_the_survey_and_so_has_t
 def test_what_cannot_be_made_is_told_and_makes_nothing(ada: FlaskClient, store: Store, fields: dict[str, str], told: str) -> None:
     reply = ada.post(PAGE, data=fields)
     assert (reply.status_code, told in reply.text) == (422, True)
-    assert store.access.invitations("panel") == (0, 0)
+    assert store.invitations.count("panel") == (0, 0)
 
 
 def test_a_survey_that_is_open_to_all_has_its_link_and_no_codes(ada: FlaskClient, store: Store, survey: Survey) -> None:
@@ -99,7 +99,7 @@ def test_a_survey_that_is_open_to_all_has_its_link_and_no_codes(ada: FlaskClient
     assert str(Link("http://localhost", "study", survey.digest)) in page
     assert "One-time codes" not in page
     assert ada.post("/manage/surveys/study/invite", data={"count": "5", "group": "", "csv": "1"}).status_code == 422
-    assert store.access.invitations("study") == (0, 0)
+    assert store.invitations.count("study") == (0, 0)
 
 
 def test_every_group_has_its_link(ada: FlaskClient) -> None:

@@ -32,7 +32,7 @@ from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.access import api_keys
-from deniable_server.results import bundles, release
+from deniable_server.results import bundles, disclosure_control
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 
@@ -178,7 +178,7 @@ def test_no_file_is_left_behind(every: Store, client: FlaskClient, what: str, st
 def test_a_bundle_changes_by_whole_batches_only_whatever_single_people_send(store: Store, get: Get) -> None:
     store.surveys.publish(BATCHED)
     codes = [os.urandom(15) for _ in range(40)]
-    store.access.invite("coins", [access_codes.invitation_hash("coins", code) for code in codes])
+    store.invitations.add("coins", [access_codes.invitation_hash("coins", code) for code in codes])
     seen = [hashlib.sha256(get("bundle", "coins")).hexdigest()]
     for i, code in enumerate(codes):
         send(store, BATCHED, Part("North" if i % 5 else "South"), code=code)
@@ -227,7 +227,7 @@ def test_the_same_records_give_the_same_bundle_byte_for_byte_in_whatever_order_t
 
 @pytest.mark.slow
 def test_rows_in_the_order_of_the_database_would_be_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release, "sorted_records", lambda reports, size: reports)
+    monkeypatch.setattr(disclosure_control, "sorted_records", lambda reports, size: reports)
     assert len(bundles_of(tmp_path, ORDERS)) > 1
 
 
@@ -243,7 +243,7 @@ def everything(raw: bytes) -> Iterator[bytes]:
 def test_no_id_code_time_or_name_of_an_account_is_in_any_file(store: Store, get: Get) -> None:
     store.surveys.publish(BATCHED)
     codes = [os.urandom(15) for _ in range(12)]
-    store.access.invite("coins", [access_codes.invitation_hash("coins", code) for code in codes])
+    store.invitations.add("coins", [access_codes.invitation_hash("coins", code) for code in codes])
     sent = [send(store, BATCHED, Part("North"), code=code) for code in codes]
     day = store.surveys.published("coins").published_on
     secrets = [form for one in sent for form in forms(one.id)] + [form for code in codes for form in forms(code)]

@@ -32,7 +32,7 @@ from deniable_server.operate.cli import main
 from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql.access import SqlAccess
+from deniable_server.store.sql.invitations import SqlInvitations
 from deniable_server.web.rate_limiter import Rate, Rates
 
 Make = Callable[..., Submission]
@@ -69,11 +69,11 @@ def rule(reply: TestResponse) -> str:
 
 def test_a_code_lets_one_submission_in(client: FlaskClient, store: Store, staff: Survey, submissions: Make) -> None:
     first, second = new_codes(store, 2)
-    assert store.access.invitations("staff") == (2, 0)
+    assert store.invitations.count("staff") == (2, 0)
     assert send(client, submissions(to=staff, invitation=first)).status_code == 200
-    assert store.access.invitations("staff") == (2, 1)
+    assert store.invitations.count("staff") == (2, 1)
     assert send(client, submissions(to=staff, invitation=second)).status_code == 200
-    assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (2, (2, 2))
+    assert (tally_of(store, "staff").n, store.invitations.count("staff")) == (2, (2, 2))
 
 
 def test_a_spent_code_and_one_that_never_was_get_the_same_reply(
@@ -86,7 +86,7 @@ def test_a_spent_code_and_one_that_never_was_get_the_same_reply(
     assert len({(reply.status, tuple(reply.headers), reply.data) for reply in replies}) == 1
     assert (replies[0].status_code, rule(replies[0])) == (403, "invitation")
     assert tally_of(store, "staff").n == 1
-    assert store.access.invitations("other") == (1, 0)
+    assert store.invitations.count("other") == (1, 0)
 
 
 def test_a_retry_is_acknowledged_and_spends_nothing_more(client: FlaskClient, store: Store, staff: Survey, submissions: Make) -> None:
@@ -94,11 +94,11 @@ def test_a_retry_is_acknowledged_and_spends_nothing_more(client: FlaskClient, st
     submission = submissions(to=staff, invitation=code)
     again = submissions(to=staff, id_=submission.id, invitation=other)
     assert [send(client, submission).status_code for _ in range(5)] == [200] * 5
-    assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (1, (2, 1))
+    assert (tally_of(store, "staff").n, store.invitations.count("staff")) == (1, (2, 1))
     while again.reports != submission.reports:
         again = submissions(to=staff, id_=submission.id, invitation=other)
     assert send(client, again).status_code == 200  # the same record under another code is the same submission
-    assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (1, (2, 1))
+    assert (tally_of(store, "staff").n, store.invitations.count("staff")) == (1, (2, 1))
 
 
 def test_what_is_refused_spends_nothing(client: FlaskClient, store: Store, staff: Survey, submissions: Make, key: dict[str, str]) -> None:
@@ -119,7 +119,7 @@ def test_what_is_refused_spends_nothing(client: FlaskClient, store: Store, staff
     store.surveys.set_open("staff", False)
     assert [rule(send(client, submissions(to=staff, invitation=any_code))) for any_code in (code, kept, bytes(15))] == ["closed"] * 3
     store.surveys.set_open("staff", True)
-    assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (1, (2, 1))
+    assert (tally_of(store, "staff").n, store.invitations.count("staff")) == (1, (2, 1))
     assert send(client, submissions(**fields)).status_code == 200
 
 
@@ -137,13 +137,13 @@ def test_a_withdrawal_does_not_give_the_invitation_back(client: FlaskClient, sto
     send(client, submission)
     store.submissions.withdraw("staff", submission.id)
     assert rule(send(client, submissions(to=staff, invitation=code))) == "invitation"
-    assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (0, (1, 1))
+    assert (tally_of(store, "staff").n, store.invitations.count("staff")) == (0, (1, 1))
 
 
 def test_invitations_of_an_unknown_survey_are_an_error(store: Store) -> None:
     for call in (
-        lambda: store.access.invite("nope", [bytes(32)]),
-        lambda: store.access.invitations("nope"),
+        lambda: store.invitations.add("nope", [bytes(32)]),
+        lambda: store.invitations.count("nope"),
         lambda: invitations.make(store, "nope", 1),
     ):
         with pytest.raises(UnknownSurveyError):
@@ -157,7 +157,7 @@ def test_no_fetch_of_a_link_spends_its_invitation(client: FlaskClient, store: St
         for query in ("", f"?code={written}", f"?invitation={raw}"):
             for fetch in (client.get, client.head, client.options):
                 assert fetch(path + query, headers={"Purpose": "prefetch"}).status_code < 500
-    assert store.access.invitations("staff") == (1, 0)
+    assert store.invitations.count("staff") == (1, 0)
     assert send(client, submissions(to=staff, invitation=code)).status_code == 200
 
 
@@ -183,7 +183,7 @@ def race(server: Any, submissions: Make) -> tuple[list[int], int, int, tuple[int
         thread.join()
     server.stop()
     store = open_store(server.db)
-    found = sorted(statuses), tally_of(store, "staff").n, recount_of(store, "staff").n, store.access.invitations("staff")
+    found = sorted(statuses), tally_of(store, "staff").n, recount_of(store, "staff").n, store.invitations.count("staff")
     store.close()
     return found
 
@@ -222,7 +222,7 @@ def test_the_file_does_not_show_the_order_in_which_codes_were_printed(tmp_path: 
     for name, printed in (("one.db", hashes), ("other.db", hashes[::-1])):
         store = open_store(tmp_path / name)
         store.surveys.publish(staff)
-        store.access.invite("staff", printed)
+        store.invitations.add("staff", printed)
         store.close()
         found.append(sorted(hashes, key=(tmp_path / name).read_bytes().find))
     assert found[0] == found[1]
@@ -244,7 +244,7 @@ def test_spending_changes_a_mark_where_it_stands(tmp_path: Path, store: Store, s
     again.database.rewriting.stop()  # else a slow machine writes the file anew meanwhile
     for code in made[::3]:
         again.submissions.add("staff", submissions(to=staff, invitation=code))
-    assert again.access.invitations("staff") == (300, 100)
+    assert again.invitations.count("staff") == (300, 100)
     again.close()
     assert places() == before
 
@@ -267,7 +267,7 @@ def test_the_command_prints_codes_that_work(db: Path, store: Store, staff: Surve
     assert "nobody can print a code again" in result.stderr
     for code in written:
         assert send(client, submissions(to=staff, invitation=access_codes.read(code))).status_code == 200
-    assert store.access.invitations("staff") == (3, 3)
+    assert store.invitations.count("staff") == (3, 3)
 
 
 @pytest.mark.parametrize(("url", "begin"), [(None, "/s/staff"), ("https://example.org/", "https://example.org/s/staff")])
@@ -296,14 +296,14 @@ def test_the_command_says_why_it_makes_none(words: tuple[str, ...], said: str, d
     result = command(db, "invite", *words)
     assert (result.exit_code != 0, result.stdout) == (True, "")
     assert said in result.stderr
-    assert store.access.invitations("staff") == (0, 0)
+    assert store.invitations.count("staff") == (0, 0)
 
 
 def test_no_code_is_printed_that_is_not_on_the_disk(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise UnavailableError("the server's database cannot be used now")
 
-    monkeypatch.setattr(SqlAccess, "invite", fail)
+    monkeypatch.setattr(SqlInvitations, "add", fail)
     result = command(db, "invite", "staff", "--count", "3")
     assert (result.exit_code, result.stdout) == (1, "")
 
@@ -320,7 +320,7 @@ def test_the_list_says_how_many_invitations_are_spent(db: Path, store: Store, st
 def test_the_same_hash_again_does_not_make_a_spent_invitation_whole(store: Store, staff: Survey, submissions: Make) -> None:
     (code,) = new_codes(store, 1)
     store.submissions.add("staff", submissions(to=staff, invitation=code))
-    store.access.invite("staff", [access_codes.invitation_hash("staff", code)])
+    store.invitations.add("staff", [access_codes.invitation_hash("staff", code)])
     with pytest.raises(InvitationError):
         store.submissions.add("staff", submissions(to=staff, invitation=code))
 
@@ -357,7 +357,7 @@ def test_a_check_spends_nothing_however_often_and_however_it_is_asked(
     before = kept()
     assert [check(client, code).get_json()["usable"] for _ in range(20)] == [True] * 20
     assert client.get(CHECK).status_code == client.get(CHECK, json={"code": "x"}).status_code == 405
-    assert store.access.invitations("staff") == (1, 0)
+    assert store.invitations.count("staff") == (1, 0)
     assert kept() == before
     assert send(client, submissions(to=staff, invitation=code)).status_code == 200
 
@@ -366,16 +366,16 @@ def test_a_check_that_spends_would_be_noticed(
     client: FlaskClient, store: Store, staff: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (code,) = new_codes(store, 1)
-    usable = store.access.usable
+    usable = store.invitations.is_usable
 
     def spend(survey_id: str, code_hash: bytes) -> bool:
         found = usable(survey_id, code_hash)
         store.submissions.add(survey_id, submissions(to=staff, invitation=code))
         return found
 
-    monkeypatch.setattr(store.access, "usable", spend)
+    monkeypatch.setattr(store.invitations, "is_usable", spend)
     check(client, code)
-    assert store.access.invitations("staff") == (1, 1)
+    assert store.invitations.count("staff") == (1, 1)
 
 
 def test_a_check_changes_with_a_whole_batch_and_a_code_that_came_with_what_waits_is_refused_when_it_is_sent_again(

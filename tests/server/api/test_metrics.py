@@ -84,7 +84,7 @@ def scraped(app: Flask, surveys: Store, day: list[str], tmp_path: Path) -> Itera
 
 def test_all_that_it_says_is_in_the_text_format_and_of_a_day(scraped: Callable[[], str], surveys: Store) -> None:
     code = os.urandom(15)
-    surveys.access.invite("invited", [access_codes.invitation_hash("invited", code), bytes(32)])
+    surveys.invitations.add("invited", [access_codes.invitation_hash("invited", code), bytes(32)])
     surveys.submissions.add("batched", submission(BATCHED, 7, group="Kanary", mode="organisation"))
     surveys.submissions.add("batched", submission(BATCHED, 6, group="Robin", mode="organisation"))
     surveys.submissions.add("batched", submission(BATCHED, 5, group="Robin"))
@@ -117,7 +117,7 @@ def test_the_page_for_whoever_runs_a_server_has_every_name(scraped: Callable[[],
 def events(client: FlaskClient, store: Store) -> Iterator[str]:
     """All that respondents and strangers can make a server do, one after the other; the name of each once it has happened."""
     study, code = store.surveys.published("study").survey, os.urandom(15)
-    store.access.invite("invited", [access_codes.invitation_hash("invited", code)])
+    store.invitations.add("invited", [access_codes.invitation_hash("invited", code)])
     yield "a code is made"
     secret = os.urandom(15)
     for name, each in (

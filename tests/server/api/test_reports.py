@@ -27,7 +27,7 @@ from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.api import reports as spooling
-from deniable_server.results import external_sort, release
+from deniable_server.results import disclosure_control, external_sort
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 
@@ -162,7 +162,7 @@ def test_the_order_of_the_reports_shows_neither_when_they_came_nor_together_with
 
 
 def test_reports_in_the_order_of_the_rows_would_be_found_out(store: Store, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release, "sorted_records", lambda reports, size: reports)
+    monkeypatch.setattr(disclosure_control, "sorted_records", lambda reports, size: reports)
     assert len(downloads(store, get, ORDERS)) > 1
 
 

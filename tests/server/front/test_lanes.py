@@ -188,7 +188,7 @@ def respond(http: httpx.Client, code: bytes) -> dict[str, int]:
 def test_respondents_are_answered_while_every_other_lane_is_full(blocked: Callable[[str], Blocked]) -> None:
     site, code = blocked("computations-wait"), os.urandom(access_codes.SECRET_BYTES)
     with site.server.store() as store:
-        store.access.invite("other", [invitation_hash("other", code)])
+        store.invitations.add("other", [invitation_hash("other", code)])
     with ExitStack() as stack:
         site.fill(stack)
         with httpx.Client(base_url=site.server.url, timeout=PATIENCE) as http:

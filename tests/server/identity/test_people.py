@@ -22,7 +22,7 @@ from deniable_server.context import services_of
 from deniable_server.identity import account_links
 from deniable_server.identity.passwords import Passwords
 from deniable_server.operate.cli import main
-from deniable_server.store.errors import InvitationError
+from deniable_server.store.errors import AccountLinkError
 from deniable_server.store.people import Person
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
@@ -88,7 +88,7 @@ def test_looking_at_a_link_spends_nothing(app: Flask, ada: FlaskClient) -> None:
 def test_of_two_who_use_a_link_at_once_one_gets_the_account(store: Store, survey: Survey) -> None:
     token_hash = account_links.hash_of(account_links.make(store, "", False).rpartition("/")[2])
     store.people.accept(token_hash, "eve", "hash", int(time.time()))
-    with pytest.raises(InvitationError):
+    with pytest.raises(AccountLinkError):
         store.people.accept(token_hash, "mallory", "hash", int(time.time()))
 
 

@@ -257,7 +257,7 @@ DOORS: dict[str, tuple[tuple[Door, Door, State], list[str], list[str]]] = {
         (
             lambda doors, count: doors.post("/manage/surveys/staff/invite", count=count, csv="1"),
             lambda doors, count: doors.run("invite", "staff", "--count", count),
-            lambda store: store.access.invitations("staff"),
+            lambda store: store.invitations.count("staff"),
         ),
         [*NUMBERS, "100001"],
         ["1", "20"],
@@ -266,7 +266,7 @@ DOORS: dict[str, tuple[tuple[Door, Door, State], list[str], list[str]]] = {
         (
             lambda doors, survey: doors.post(f"/manage/surveys/{survey}/invite", count="1", csv="1"),
             lambda doors, survey: doors.run("invite", survey, "--count", "1"),
-            lambda store: store.access.invitations("staff"),
+            lambda store: store.invitations.count("staff"),
         ),
         ["clinic", "none"],
         ["staff"],

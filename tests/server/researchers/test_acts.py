@@ -132,15 +132,15 @@ def test_a_sheet_of_codes_that_is_loaded_again_makes_no_codes(ada: FlaskClient, 
     assert first.text.count("type the code") == 6
     again = ada.post(page, data=form)
     assert (again.status_code, "Codes already made" in again.text) == (409, True)
-    assert store.access.invitations("invited")[0] == 6
+    assert store.invitations.count("invited")[0] == 6
     assert ada.post(page, data={**form, "once": once(ada.get(page).text)}).status_code == 200
-    assert store.access.invitations("invited")[0] == 12
+    assert store.invitations.count("invited")[0] == 12
 
 
 def test_a_link_for_an_account_that_is_loaded_again_makes_no_link(ada: FlaskClient, store: Store) -> None:
     form = {"kind": "researcher", "once": once(ada.get("/manage/people").text)}
     assert [ada.post("/manage/people/links", data=form).status_code for _ in range(2)] == [200, 409]
-    assert len(store.people.invitations(0)) == 1
+    assert len(store.people.links(0)) == 1
 
 
 def test_a_form_used_before_a_restart_is_known_by_the_cookie(ada: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ def test_codes_that_are_spent_and_records_made_by_hand_stand_apart(store: Store,
     )
     store.surveys.publish(survey)
     codes = [os.urandom(15) for _ in range(10)]
-    store.access.invite("watched", [invitation_hash("watched", code) for code in codes])
+    store.invitations.add("watched", [invitation_hash("watched", code) for code in codes])
     bit = pack(survey, [np.array([[True, False]])])
     for mode, some in (("device", codes[:5]), ("by_hand", codes[5:9])):
         for code in some:

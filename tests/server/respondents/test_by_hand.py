@@ -335,7 +335,7 @@ def test_a_group_is_chosen_or_preset_by_the_address_and_counted_by_itself(client
 def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: FlaskClient, store: Store, publish: Publish) -> None:
     publish(access="invited")
     invitation = secrets.token_bytes(15)
-    store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
+    store.invitations.add("coins", [access_codes.invitation_hash("coins", invitation)])
     typed = access_codes.format_code(invitation).lower().replace("-", " ").replace("0", "o")
     mistyped = typed[:-1] + ("a" if typed[-1] != "a" else "b")
     page = client.post(URL, data=fill_in(client, invitation=mistyped))
@@ -348,14 +348,14 @@ def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: F
     assert refused.status_code == 403
     assert "not one of this survey, or it was used before" in refused.text
     assert f'value="{typed}"' in refused.text
-    assert store.access.invitations("coins") == (1, 1)
+    assert store.invitations.count("coins") == (1, 1)
     assert tally_of(store, "coins", by_hand=True).n == 1
 
 
 def test_an_unknown_invitation_is_refused_as_a_spent_one_is(client: FlaskClient, store: Store, publish: Publish) -> None:
     publish(access="invited")
     spent, unknown = secrets.token_bytes(15), secrets.token_bytes(15)
-    store.access.invite("coins", [access_codes.invitation_hash("coins", spent)])
+    store.invitations.add("coins", [access_codes.invitation_hash("coins", spent)])
     client.post(URL, data=fill_in(client, invitation=access_codes.format_code(spent)))
     form = fill_in(client)
 
@@ -469,7 +469,7 @@ def test_the_database_and_the_log_hold_no_address_agent_or_code(make_server: Cal
     server.publish(survey)
     invitation, secret = secrets.token_bytes(15), secrets.token_bytes(15)
     store = open_store(server.db)
-    store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
+    store.invitations.add("coins", [access_codes.invitation_hash("coins", invitation)])
     store.close()
     server.start()
     form = {"secret": access_codes.format_code(secret), "invitation": access_codes.format_code(invitation), **BOTH}

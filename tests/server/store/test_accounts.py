@@ -78,27 +78,27 @@ def test_a_code_admits_one_submission_and_is_marked_when_that_is_counted(store: 
     store.surveys.publish(staff)
     codes = [os.urandom(15) for _ in range(6)]
     hashes = [invitation_hash("staff", code) for code in codes]
-    store.access.invite("staff", hashes[:3])
-    store.access.invite("staff", hashes[:5])  # some again: each counts once
-    assert store.access.invitations("staff") == (5, 0)
-    assert [store.access.usable("staff", one) for one in hashes] == [True] * 5 + [False]
+    store.invitations.add("staff", hashes[:3])
+    store.invitations.add("staff", hashes[:5])  # some again: each counts once
+    assert store.invitations.count("staff") == (5, 0)
+    assert [store.invitations.is_usable("staff", one) for one in hashes] == [True] * 5 + [False]
     sent = [submissions(to=staff, invitation=code) for code in codes]
     assert store.submissions.add("staff", sent[0])
-    assert store.access.usable("staff", hashes[0])  # until the batch is counted
+    assert store.invitations.is_usable("staff", hashes[0])  # until the batch is counted
     for refused in (submissions(to=staff, invitation=codes[0]), sent[5]):
         with pytest.raises(InvitationError):
             store.submissions.add("staff", refused)
     assert all(store.submissions.add("staff", one) for one in sent[1:4])
-    assert sum(store.access.usable("staff", one) for one in hashes[:4]) == 2  # two are marked, two stay behind
-    assert store.access.usable("staff", hashes[4])
-    assert store.access.invitations("staff") == (5, 2)
-    unmarked = next(code for code, one in zip(codes, hashes, strict=True) if store.access.usable("staff", one))
+    assert sum(store.invitations.is_usable("staff", one) for one in hashes[:4]) == 2  # two are marked, two stay behind
+    assert store.invitations.is_usable("staff", hashes[4])
+    assert store.invitations.count("staff") == (5, 2)
+    unmarked = next(code for code, one in zip(codes, hashes, strict=True) if store.invitations.is_usable("staff", one))
     with pytest.raises(InvitationError):
         store.submissions.add("staff", submissions(to=staff, invitation=unmarked))
     for ask in (
-        lambda: store.access.invite("nope", []),
-        lambda: store.access.invitations("nope"),
-        lambda: store.access.usable("nope", b""),
+        lambda: store.invitations.add("nope", []),
+        lambda: store.invitations.count("nope"),
+        lambda: store.invitations.is_usable("nope", b""),
     ):
         with pytest.raises(UnknownSurveyError):
             ask()

@@ -58,7 +58,7 @@ def statements_for(store: Any, made: list[Submission]) -> int:
         told = [adding(store, "study", each) for each in made]
         counting = writer._connection = Counting(writer._connection)
     assert [each.result(60) for each in told] == [True] * len(made)
-    store.access.invite("study", [])  # the commit is over, and so are its notes
+    store.invitations.add("study", [])  # the commit is over, and so are its notes
     writer._connection = counting.connection
     first = next(at for at, statement in enumerate(counting.statements) if "FROM submissions WHERE id IN" in statement)
     return len([statement for statement in counting.statements[first:] if "intake" in statement or "submissions" in statement])

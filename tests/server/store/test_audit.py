@@ -20,7 +20,7 @@ from deniable_server.store.accounts import ApiKey
 from deniable_server.store.audit import BEGINNING, Act, AuditEntry, acting, check
 from deniable_server.store.errors import StoreError
 from deniable_server.store.factors import Passkey
-from deniable_server.store.people import Invitation
+from deniable_server.store.people import AccountLink
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
 
@@ -43,7 +43,7 @@ def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey
         store.people.set_operator("eve", False)
         store.surveys.publish(mine, "ada")
         store.surveys.publish(mine, "ada")  # again, which does nothing
-        store.access.invite("mine", [b"1", b"2"])
+        store.invitations.add("mine", [b"1", b"2"])
         store.roles.grant("mine", "eve", Role.EDITOR)
         store.roles.revoke("mine", "eve")
         store.roles.revoke("mine", "eve")
@@ -52,8 +52,8 @@ def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey
         store.accounts.remove_key("lab")
         store.people.set_disabled("eve", True)
         store.people.set_disabled("eve", False)
-        store.people.invite(Invitation(b"\x01" * 32, True, 900, "ada"), 1)
-        store.people.invite(Invitation(b"\x02" * 32, False, 900, "ada"), 1)
+        store.people.add_link(AccountLink(b"\x01" * 32, True, 900, "ada"), 1)
+        store.people.add_link(AccountLink(b"\x02" * 32, False, 900, "ada"), 1)
         store.people.revoke(b"\x02" * 32)
         store.people.revoke(b"\x02" * 32)
         store.surveys.set_open("mine", False)
@@ -118,7 +118,7 @@ def test_what_fails_is_not_noted(store: Store, survey: Survey) -> None:
         lambda: store.surveys.publish(Survey.from_dict({**survey.to_dict(), "id": "new"}), "nobody"),
         lambda: store.surveys.publish(Survey.from_dict({**survey.to_dict(), "title": "Another"})),
         lambda: store.surveys.set_open("nothing", False),
-        lambda: store.access.invite("nothing", [b"1"]),
+        lambda: store.invitations.add("nothing", [b"1"]),
         lambda: store.roles.grant("mine", "ada", Role.VIEWER),
         lambda: store.roles.grant("mine", "nobody", Role.VIEWER),
         lambda: store.roles.revoke("mine", "ada"),

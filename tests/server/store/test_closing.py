@@ -71,7 +71,7 @@ def look(store: Store, survey: str, part: Part) -> View:
         spent = connection.execute("SELECT hash FROM invitations WHERE survey = ? AND spent > 0", [survey]).fetchall()
     own = store.submissions
     said = [own.counts(survey), own.tally(survey, [part]).to_bytes(), sorted(own.reports(survey, part))]
-    said += [store.access.invitations(survey), store.life.spans(survey), store.surveys.published(survey)]
+    said += [store.invitations.count(survey), store.life.spans(survey), store.surveys.published(survey)]
     return View(repr((rows, said)), {bytes(id_): count for id_, count in kept}, {bytes(hash_) for (hash_,) in spent})
 
 
@@ -98,7 +98,7 @@ def attack(store: Store, make: Make, kind: str, total: int) -> list[tuple[int, i
     survey, part = survey_of(f"s{total}", **keys), Part(own.get("group"), own.get("mode", "device"))
     store.surveys.publish(survey)
     codes = [os.urandom(15) for _ in range(total)] if survey.access == "invited" else [None] * total
-    store.access.invite(survey.id, [invitation_hash(survey.id, code) for code in codes if code])
+    store.invitations.add(survey.id, [invitation_hash(survey.id, code) for code in codes if code])
     seen = []
     for number, code in enumerate(codes):
         if total in (number + 1, 4 * BATCH):  # the way to the smaller surveys is the same

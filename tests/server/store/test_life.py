@@ -368,7 +368,7 @@ def test_what_is_deleted_is_gone_but_for_the_definition(store: Store, submission
     for each in (survey, other):
         store.surveys.publish(each)
     codes = [os.urandom(15) for _ in range(8)]
-    store.access.invite("life", [invitation_hash("life", code) for code in codes])
+    store.invitations.add("life", [invitation_hash("life", code) for code in codes])
     sent = [submissions(to=survey, invitation=code) for code in codes]
     for one in sent:
         store.submissions.add("life", one)
@@ -380,7 +380,7 @@ def test_what_is_deleted_is_gone_but_for_the_definition(store: Store, submission
     assert store.life.settings("life").deleted_on == "2026-12-31"
     assert store.surveys.published("life").survey.digest == survey.digest
     assert not store.surveys.published("life").is_open
-    assert (store.submissions.counts("life"), store.life.spans("life"), store.access.invitations("life")) == ({}, [], (0, 0))
+    assert (store.submissions.counts("life"), store.life.spans("life"), store.invitations.count("life")) == ({}, [], (0, 0))
     assert list(store.submissions.reports("life", Part(None))) == []
     with pytest.raises(ClosedError):
         store.submissions.add("life", sent[-1])

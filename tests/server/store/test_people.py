@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from deniable.survey import Survey
-from deniable_server.store.errors import ConflictError, InvitationError, LastError, UnknownAccountError, UnknownSurveyError
+from deniable_server.store.errors import ConflictError, AccountLinkError, LastError, UnknownAccountError, UnknownSurveyError
 from deniable_server.store.factors import Passkey
-from deniable_server.store.people import Invitation, Person
+from deniable_server.store.people import AccountLink, Person
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
 
@@ -158,35 +158,35 @@ def test_a_word_that_is_no_role_is_told_with_those_that_are() -> None:
 
 
 def test_an_invitation_makes_one_account(store: Store) -> None:
-    people, made = store.people, Invitation(b"h" * 32, True, 200, "ada")
-    for invitation in (Invitation(b"o" * 32, False, 100, None), made, Invitation(b"x" * 32, False, 150, None)):
-        people.invite(invitation, 50)
-    assert [invitation.hash[:1] for invitation in people.invitations(60)] == [b"o", b"x", b"h"]
-    assert people.invitations(150) == [made]
-    assert [people.invitation(b"h" * 32, now) for now in (199, 200)] == [made, None]
+    people, made = store.people, AccountLink(b"h" * 32, True, 200, "ada")
+    for invitation in (AccountLink(b"o" * 32, False, 100, None), made, AccountLink(b"x" * 32, False, 150, None)):
+        people.add_link(invitation, 50)
+    assert [invitation.hash[:1] for invitation in people.links(60)] == [b"o", b"x", b"h"]
+    assert people.links(150) == [made]
+    assert [people.link(b"h" * 32, now) for now in (199, 200)] == [made, None]
     assert people.revoke(b"x" * 32)
     assert not people.revoke(b"x" * 32)
     store.accounts.set_password("ada", "hash")
     with pytest.raises(ConflictError):
         people.accept(b"h" * 32, "ada", "another", 100)
     for token, now in ((b"x" * 32, 100), (b"o" * 32, 100), (b"h" * 32, 200)):
-        with pytest.raises(InvitationError):
+        with pytest.raises(AccountLinkError):
             people.accept(token, "eve", "hash", now)
     people.accept(b"h" * 32, "eve", "hash", 199)
     assert people.person("eve") == Person("eve", True, False)
-    with pytest.raises(InvitationError):
+    with pytest.raises(AccountLinkError):
         people.accept(b"h" * 32, "bob", "hash", 199)
-    people.invite(Invitation(b"n" * 32, False, 999, None), 500)  # those that are over are forgotten
-    assert [invitation.hash[:1] for invitation in people.invitations(0)] == [b"n"]
+    people.add_link(AccountLink(b"n" * 32, False, 999, None), 500)  # those that are over are forgotten
+    assert [invitation.hash[:1] for invitation in people.links(0)] == [b"n"]
 
 
 def test_of_two_who_accept_at_once_one_gets_the_account(store: Store) -> None:
-    store.people.invite(Invitation(b"h" * 32, False, 200, None), 50)
+    store.people.add_link(AccountLink(b"h" * 32, False, 200, None), 50)
 
     def accept(name: str) -> bool:
         try:
             store.people.accept(b"h" * 32, name, "hash", 100)
-        except InvitationError:
+        except AccountLinkError:
             return False
         return True
 

@@ -288,7 +288,7 @@ def test_what_was_taken_back_while_it_waited_is_not_done_later(store: Store, sub
         store.submissions.add("study", submissions())
     hold.set()
     blocked.join()
-    store.access.invite("study", [])
+    store.invitations.add("study", [])
     assert count_of(store, "study") == 0
 
 
@@ -315,5 +315,5 @@ def test_what_is_taken_back_before_its_turn_is_not_kept_and_nobody_hears_of_it(s
     assert (running.cancel(), cancel(), cancel()) == (False, True, False)
     hold.set()
     assert running.result(60)
-    store.access.invite("study", [])
+    store.invitations.add("study", [])
     assert (count_of(store, "study"), heard) == (0, [])

@@ -27,8 +27,8 @@ from deniable_server.store import open_store
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, StoreError
 from deniable_server.store.sql import batch_release, batches
 from deniable_server.store.sql import submissions as submissions_shelf
-from deniable_server.store.sql.access import SqlAccess
 from deniable_server.store.sql.intake import Intake
+from deniable_server.store.sql.invitations import SqlInvitations
 
 pytestmark = pytest.mark.slow
 
@@ -195,7 +195,7 @@ class Beside(RuleBasedStateMachine):
 
     @rule(made=st.lists(codes, max_size=3))
     def invite(self, made: list[bytes]) -> None:
-        self.store.access.invite("invited", [invitation_hash("invited", code) for code in made])
+        self.store.invitations.add("invited", [invitation_hash("invited", code) for code in made])
         self.spent = dict.fromkeys(made, False) | self.spent
 
     @rule(survey=surveys, is_open=st.booleans())
@@ -225,7 +225,7 @@ class Beside(RuleBasedStateMachine):
                 expected, tally, recount = self.count(name, *part), tally_of(self.store, name, *part), recount_of(self.store, name, *part)
                 assert count_of(self.store, name, *part) == tally.n
                 assert (tally.n, tally.to_bytes()) == (recount.n, recount.to_bytes()) == (expected.n, expected.to_bytes())
-        assert self.store.access.invitations("invited") == (len(self.spent), sum(self.spent.values()))
+        assert self.store.invitations.count("invited") == (len(self.spent), sum(self.spent.values()))
 
     def count(self, survey: str, group: str | None, by_hand: bool) -> Tally:
         """One by one, from what the model has counted."""
@@ -279,7 +279,7 @@ def codes_that_can_be_used_while_they_wait(patch: pytest.MonkeyPatch) -> None:
 
 
 def invitations_for_ever(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SqlAccess, "admits", lambda *_: True)
+    patch.setattr(SqlInvitations, "admits", lambda *_: True)
 
 
 def one_group_for_all(patch: pytest.MonkeyPatch) -> None:

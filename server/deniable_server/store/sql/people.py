@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from deniable_server.store.audit import doing
-from deniable_server.store.errors import ConflictError, InvitationError, LastError, UnknownAccountError
-from deniable_server.store.people import Invitation, Person
+from deniable_server.store.errors import AccountLinkError, ConflictError, LastError, UnknownAccountError
+from deniable_server.store.people import AccountLink, Person
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import SqlDatabase
 
 _PEOPLE = "SELECT name, operator, disabled FROM users"
-_INVITATIONS = "SELECT hash, operator, until, made_by FROM user_invitations"
+_LINKS = "SELECT hash, operator, until, made_by FROM user_invitations"
 
 
 class SqlPeople:
@@ -59,11 +59,11 @@ class SqlPeople:
 
         self._database.writer.run(work)
 
-    def invite(self, invitation: Invitation, now: int) -> None:
+    def add_link(self, link: AccountLink, now: int) -> None:
         """Stores an account link, and deletes expired ones."""
-        row = [invitation.hash, int(invitation.operator), invitation.until, invitation.made_by]
+        row = [link.hash, int(link.operator), link.until, link.made_by]
 
-        did = doing("link.make", _short(invitation.hash), "for an operator" if invitation.operator else "for a researcher")
+        did = doing("link.make", _short(link.hash), "for an operator" if link.operator else "for a researcher")
 
         def work(connection: Connection) -> None:
             append(connection, did)
@@ -72,13 +72,13 @@ class SqlPeople:
 
         self._database.writer.run(work)
 
-    def invitations(self, now: int) -> list[Invitation]:
+    def links(self, now: int) -> list[AccountLink]:
         """Returns the usable account links, the first to expire first."""
         with self._database.reading() as connection:
-            rows = connection.execute(f"{_INVITATIONS} WHERE until > ? ORDER BY until, hash", [now]).fetchall()
-        return [_invitation(row) for row in rows]
+            rows = connection.execute(f"{_LINKS} WHERE until > ? ORDER BY until, hash", [now]).fetchall()
+        return [_link(row) for row in rows]
 
-    def invitation(self, token_hash: bytes, now: int) -> Invitation | None:
+    def link(self, token_hash: bytes, now: int) -> AccountLink | None:
         """Returns the usable account link with this hash."""
         with self._database.reading() as connection:
             return _usable(connection, token_hash, now)
@@ -88,13 +88,13 @@ class SqlPeople:
         did = doing("account.make", name, f"by link {_short(token_hash)}", who=name)
 
         def work(connection: Connection) -> None:
-            invitation = _usable(connection, token_hash, now)
-            if invitation is None:
-                raise InvitationError("the link was used, has expired, or does not exist")
+            link = _usable(connection, token_hash, now)
+            if link is None:
+                raise AccountLinkError("the link was used, has expired, or does not exist")
             if connection.execute("SELECT 1 FROM users WHERE name = ?", [name]).fetchone():
                 raise ConflictError("name must be unique among accounts; an account with this name exists")
             insert = "INSERT INTO users (name, password_hash, operator) VALUES (?, ?, ?)"
-            connection.execute(insert, [name, password_hash, int(invitation.operator)])
+            connection.execute(insert, [name, password_hash, int(link.operator)])
             connection.execute("DELETE FROM user_invitations WHERE hash = ?", [token_hash])
             append(connection, did)
 
@@ -118,14 +118,14 @@ def _short(token_hash: bytes) -> str:
     return token_hash.hex()[:16]
 
 
-def _usable(connection: Connection, token_hash: bytes, now: int) -> Invitation | None:
-    row = connection.execute(f"{_INVITATIONS} WHERE hash = ? AND until > ?", [token_hash, now]).fetchone()
-    return None if row is None else _invitation(row)
+def _usable(connection: Connection, token_hash: bytes, now: int) -> AccountLink | None:
+    row = connection.execute(f"{_LINKS} WHERE hash = ? AND until > ?", [token_hash, now]).fetchone()
+    return None if row is None else _link(row)
 
 
-def _invitation(row: Any) -> Invitation:
+def _link(row: Any) -> AccountLink:
     token_hash, operator, until, made_by = row
-    return Invitation(bytes(token_hash), bool(operator), int(until), made_by)
+    return AccountLink(bytes(token_hash), bool(operator), int(until), made_by)
 
 
 def require_account(connection: Connection, name: str) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from deniable_server.store.sql.access import SqlAccess
 from deniable_server.store.sql.accounts import SqlAccounts
 from deniable_server.store.sql.audit import SqlAudit
 from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.drafts import SqlDrafts
 from deniable_server.store.sql.factors import SqlFactors
+from deniable_server.store.sql.invitations import SqlInvitations
 from deniable_server.store.sql.life import SqlLife
 from deniable_server.store.sql.people import SqlPeople
 from deniable_server.store.sql.roles import SqlRoles
@@ -26,8 +26,8 @@ class SqlStore(Generic[D]):
     def __init__(self, database: D) -> None:
         self.database = database
         self.surveys = SqlSurveys(database)
-        self.access = SqlAccess(database)
-        self.submissions = SqlSubmissions(database, self.access)
+        self.invitations = SqlInvitations(database)
+        self.submissions = SqlSubmissions(database, self.invitations)
         self.accounts = SqlAccounts(database)
         self.people = SqlPeople(database)
         self.roles = SqlRoles(database)

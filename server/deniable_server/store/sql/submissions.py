@@ -14,12 +14,12 @@ from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError, StoreError, UnknownSurveyError
 from deniable_server.store.protocol import Cancel, Notify
 from deniable_server.store.sql import batch_release, intake, parts, tallies
-from deniable_server.store.sql.access import SqlAccess
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.duplicates import StoredCopies, look_up
 from deniable_server.store.sql.incoming import IncomingQueue, IncomingSubmission
 from deniable_server.store.sql.intake import PartKey
+from deniable_server.store.sql.invitations import SqlInvitations
 from deniable_server.store.sql.published import CLOSED, PAUSED, UNKNOWN, find
 from deniable_server.store.sql.tallies import Counts
 from deniable_server.store.sql.waiting import PackedRecords
@@ -32,8 +32,8 @@ MANY = 64  # from so many records on, a submission is counted before the writer'
 class SqlSubmissions:
     """Implements `Submissions`."""
 
-    def __init__(self, database: SqlDatabase, access: SqlAccess) -> None:
-        self._database, self._access = database, access
+    def __init__(self, database: SqlDatabase, invitations: SqlInvitations) -> None:
+        self._database, self._invitations = database, invitations
         self._scans = TallyCache()
         self._arrivals = IncomingQueue(database.writer, self._admit)
 
@@ -82,7 +82,7 @@ class SqlSubmissions:
             raise ConflictError("id must be new: it was used with other bytes, or by a submission that was withdrawn")
         code = invitation_hash(survey_id, submission.invitation) if submission.invitation else None
         # Last of all: only the submission that spends a code may check it. Otherwise people could probe when each person answers.
-        if code is not None and not self._access.admits(connection, survey_id, code):
+        if code is not None and not self._invitations.admits(connection, survey_id, code):
             raise InvitationError("the invitation code is not one of this survey's, or it was used before")
         self._database.intake.add(part_key, submission.id, records, code)
         return True

@@ -40,7 +40,7 @@ def panel(store: Store) -> Survey:
 
 def invited(store: Store, count: int) -> list[bytes]:
     made = [os.urandom(15) for _ in range(count)]
-    store.access.invite("panel", [access_codes.invitation_hash("panel", code) for code in made])
+    store.invitations.add("panel", [access_codes.invitation_hash("panel", code) for code in made])
     return made
 
 
@@ -63,10 +63,10 @@ def test_a_backup_and_its_key_give_back_all_that_was_acknowledged(tmp_path: Path
     store.backup(tmp_path / "copy.db")
     shutil.copy(tmp_path / "deniable.db.key", tmp_path / "copy.db.key")
     again = open_store(tmp_path / "copy.db")
-    assert (count_of(again, "panel"), again.access.invitations("panel")) == (10, (30, 10))
+    assert (count_of(again, "panel"), again.invitations.count("panel")) == (10, (30, 10))
     assert not any(again.submissions.add("panel", submission) for submission in sent[:26])
     again.surveys.set_open("panel", False)
-    assert (count_of(again, "panel"), recount_of(again, "panel").n, again.access.invitations("panel")) == (26, 26, (30, 27))
+    assert (count_of(again, "panel"), recount_of(again, "panel").n, again.invitations.count("panel")) == (26, 26, (30, 27))
     again.close()
 
 
@@ -79,7 +79,7 @@ def test_without_the_key_a_backup_shows_nothing_of_what_waits(tmp_path: Path, st
         store.submissions.add("panel", submission)
     content = backed_up(store, tmp_path / "waiting.db")
     assert not any(submission.id in content for submission in sent)
-    assert store.access.invitations("panel") == (29, 0)
+    assert store.invitations.count("panel") == (29, 0)
     assert len(content) == len(before)
     differing = [at for at in range(0, len(content), 4096) if content[at : at + 4096] != before[at : at + 4096]]
     store.backup(tmp_path / "unchanged.db")  # what differs between two backups when nothing came between them
@@ -145,7 +145,7 @@ def test_when_the_key_is_lost_only_what_waited_is_lost(tmp_path: Path, store: St
     again = CliRunner().invoke(main, words, env={"PASSWORD": "correct horse battery"})
     assert again.exit_code == 0, again.output
     with closing(open_store(tmp_path / "copy.db")) as restored:
-        assert (count_of(restored, "panel"), recount_of(restored, "panel").n, restored.access.invitations("panel")) == (10, 10, (22, 10))
+        assert (count_of(restored, "panel"), recount_of(restored, "panel").n, restored.invitations.count("panel")) == (10, 10, (22, 10))
         assert [len(blob) for blob in sealed(tmp_path / "copy.db")] == [len(blob) for blob in sealed(tmp_path / "deniable.db")]
 
 

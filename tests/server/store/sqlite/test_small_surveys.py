@@ -141,7 +141,7 @@ def test_with_the_key_a_thief_sees_which_records_wait_and_neither_their_order_no
     survey = survey_of(access="invited")
     with opened(tmp_path / "small.db", survey) as store:
         people = [os.urandom(15) for _ in range(39)]
-        store.access.invite("small", [access_codes.invitation_hash("small", code) for code in people])
+        store.invitations.add("small", [access_codes.invitation_hash("small", code) for code in people])
         sent = [record_of(survey, code) for code in people]
         for submission in sent:
             store.submissions.add("small", submission)
@@ -164,7 +164,7 @@ def nightly(folder: Path, batch: int) -> dict[str, int]:
     people = {access_codes.invitation_hash("small", code): code for code in (os.urandom(15) for _ in range(PEOPLE))}
     truth: dict[bytes, bytes] = {}  # whose record it is
     with opened(folder / "small.db", survey) as store:
-        store.access.invite("small", list(people))
+        store.invitations.add("small", list(people))
         coming, known, spent = list(people), set(), set()
         chance.shuffle(coming)
         while coming or len(known) < PEOPLE:
@@ -254,7 +254,7 @@ def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
     survey = survey_of(5, access="invited", groups=["North", "South"])
     store.surveys.publish(survey)
     people = [os.urandom(15) for _ in range(30)]
-    store.access.invite("small", [access_codes.invitation_hash("small", code) for code in people])
+    store.invitations.add("small", [access_codes.invitation_hash("small", code) for code in people])
     client.post("/login", data={"user": "ada", "password": "correct horse battery", "csrf_token": token_of(client.get("/login").text)})
     asked_with = replace(submissions(to=survey, invitation=os.urandom(15), group="North"), id=os.urandom(16))
     store.submissions.withdraw("small", asked_with.id)  # an id that no submission can have: whoever asks with it spends nothing
@@ -279,9 +279,9 @@ def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
         texts += [client.get(f"/api/v1/surveys/small/{page}", auth=("ada", "correct horse battery")).data.hex() for page in asked]
         seen.append(
             [without_tokens(text) for text in texts]
-            + [str(store.access.invitations("small")), results_of(store, "small", {}).to_json()]
+            + [str(store.invitations.count("small")), results_of(store, "small", {}).to_json()]
             + [
-                f"{store.access.usable('small', access_codes.invitation_hash('small', one))} {answer(store, asked_with, one)}"
+                f"{store.invitations.is_usable('small', access_codes.invitation_hash('small', one))} {answer(store, asked_with, one)}"
                 for one in people
             ]
         )

@@ -12,13 +12,13 @@ from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.published import find
 
 
-class SqlAccess:
-    """Implements `Access`."""
+class SqlInvitations:
+    """Implements `Invitations`."""
 
     def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
-    def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:
+    def add(self, survey_id: str, hashes: Sequence[bytes]) -> None:
         """Stores the hashes of new invitation codes, sorted, so that their order does not reveal the recipients."""
         rows = [(survey_id, hash_) for hash_ in sorted(hashes)]
         did = doing("codes.make", survey_id, f"{len(rows)} {'code' if len(rows) == 1 else 'codes'}")
@@ -30,7 +30,7 @@ class SqlAccess:
 
         self._database.writer.run(work)
 
-    def invitations(self, survey_id: str) -> tuple[int, int]:
+    def count(self, survey_id: str) -> tuple[int, int]:
         """Counts a survey's invitations, and the spent ones."""
         with self._database.reading() as connection:
             find(connection, survey_id)
@@ -50,7 +50,7 @@ class SqlAccess:
         mark = "UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ? AND spent = 0"
         return self._database.writer.run(lambda connection: sum(connection.execute(mark, code).rowcount for code in codes))
 
-    def usable(self, survey_id: str, code_hash: bytes) -> bool:
+    def is_usable(self, survey_id: str, code_hash: bytes) -> bool:
         """Returns whether a code belongs to the survey and is not marked as spent."""
         with self._database.reading() as connection:
             find(connection, survey_id)
