@@ -12,7 +12,7 @@ from selenium.webdriver import Chrome
 from tests.e2e import test_first_screen as first_screen
 from tests.kit.pages.chromium import open_browser
 from tests.kit.pages.fonts import SETS, only_fonts
-from tests.kit.pages.layout import enlarged, faults
+from tests.kit.pages.layout import enlarged, faults, unfilled
 from tests.kit.pages.page import Page
 from tests.kit.pages.visits import Visit, all_at_once, one_by_one
 
@@ -51,6 +51,13 @@ def test_no_state_is_cut_off_or_collides_in_any_font(typeset: Chrome, site: Any,
         found += [f"{state}, {fault}" for fault in (*faults(typeset), *enlarged(typeset))]
     typeset.execute_script("localStorage.clear()")
     assert found == []
+
+
+def test_the_name_of_a_value_in_the_place_of_the_value_is_noticed(typeset: Chrome, site: Any, survey: Survey) -> None:
+    typeset.get(site.link(survey))
+    assert unfilled(typeset) == []
+    typeset.execute_script("document.body.append('Your record names place {place} of 12.')")
+    assert unfilled(typeset) == ["Your record names place {place} of 12."]
 
 
 def test_both_buttons_are_on_the_first_screen_in_any_font(typeset: Chrome, site: Any, survey: Survey) -> None:

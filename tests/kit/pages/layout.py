@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 
 from selenium.webdriver import Chrome
@@ -160,9 +161,15 @@ def too_small(driver: Chrome) -> list[str]:
     return found
 
 
+def unfilled(driver: Chrome) -> list[str]:
+    """Texts that are shown with the name of a value in braces, in the place of the value."""
+    found: list[str] = re.findall(r"[^\n]*\{[a-zA-Z]+\}[^\n]*", driver.execute_script("return document.body.innerText"))
+    return found
+
+
 def faults(driver: Chrome) -> list[str]:
     """Everything that is wrong at the narrowest, in both directions, and with text spaced out."""
-    found: list[str] = []
+    found = _at("any width", {"has a value's name": unfilled(driver)})
     with screen(driver, NARROWEST):
         for way in ("ltr", "rtl"):
             with direction(driver, way):

@@ -102,7 +102,7 @@ def test_a_computation_that_takes_too_long_is_ended_and_the_next_one_is_done(poo
 
 def test_a_computation_that_takes_too_much_memory_is_refused(pool: Pool) -> None:
     failed = pool.run(task("hungry"), Gone())
-    with pytest.raises(TooMuchError, match="more memory than a request has"):
+    with pytest.raises(TooMuchError, match="more memory than a request may use"):
         raise failed.error()
 
 

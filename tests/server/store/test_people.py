@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from deniable.survey import Survey
-from deniable_server.store.errors import ConflictError, AccountLinkError, LastError, UnknownAccountError, UnknownSurveyError
+from deniable_server.store.errors import AccountLinkError, ConflictError, LastError, UnknownAccountError, UnknownSurveyError
 from deniable_server.store.factors import Passkey
 from deniable_server.store.people import AccountLink, Person
 from deniable_server.store.protocol import Store

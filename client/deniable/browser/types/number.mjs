@@ -80,7 +80,7 @@ function near({ levels, window }, { outputs, k }, values, labels, position) {
   const places = outputs - (k - levels);
   if (position === places) return t("Your record says: {named}. By chance alone, so do {chance} of {of} records of people who choose something else.", { ...values, named: labels[levels] });
   const ends = { low: labels[Math.max(0, position - window + 1)], high: labels[Math.min(levels - 1, position)] };
-  const at = { ...values, ...ends, position: number(position + 1), places: number(places) };
+  const at = { ...values, ...ends, place: number(position + 1), places: number(places) };
   if (ends.low === ends.high) return t("Your record names place {place} of {places}, which is near the number {low}. By chance alone, {chance} of {of} records of people with a far number are near a given number.", at);
   return t("Your record names place {place} of {places}, which is near the numbers from {low} to {high}. By chance alone, {chance} of {of} records of people with a far number are near a given number.", at);
 }
