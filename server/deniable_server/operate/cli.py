@@ -170,7 +170,7 @@ def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, same_
 def list_surveys(db: Database, as_json: bool) -> None:
     """List the published surveys.
 
-    One line each, separated by tabs: id, open, paused or closed, number of responses, and title.
+    One line each, separated by tabs: id, open, paused or closed, number of records, and title.
     """
     with opened(db) as store:
         surveys = [_list_entry(store, published) for published in store.surveys.all()]
@@ -182,7 +182,7 @@ def list_surveys(db: Database, as_json: bool) -> None:
 
 
 def _list_entry(store: Store, published: Published) -> dict[str, Any]:
-    """Returns a survey's line in the list: its state, the numbers of counted and waiting responses, and of spent codes."""
+    """Returns a survey's line in the list: its state, the numbers of counted and waiting records, and of spent codes."""
     from deniable_server.results.disclosure_control import counted
     from deniable_server.results.results import may_wait
 
@@ -196,7 +196,7 @@ def _list_entry(store: Store, published: Published) -> dict[str, Any]:
         "published_on": published.published_on,
         "digest": survey.digest,
         "epsilon": survey.epsilon,
-        "responses": counted(counts, estimated(survey)),
+        "records": counted(counts, estimated(survey)),
         "by_hand": counted(counts, by_hand(survey)),
         "may_wait": may_wait(published, estimated(survey)),
         "codes_made": total,
@@ -206,7 +206,7 @@ def _list_entry(store: Store, published: Published) -> dict[str, Any]:
 
 def _counts_in_words(survey: dict[str, Any]) -> str:
     """Returns the counts of a survey, in words."""
-    parts = [_number(survey["responses"], "response")]
+    parts = [_number(survey["records"], "record")]
     if survey["by_hand"]:
         parts.append(f"{survey['by_hand']} made by hand")
     if survey["may_wait"]:

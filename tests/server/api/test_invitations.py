@@ -313,7 +313,7 @@ def test_the_list_says_how_many_invitations_are_spent(db: Path, store: Store, st
     store.submissions.add("staff", submissions(to=staff, invitation=code))
     assert command(db, "list").stdout.splitlines() == [
         "staff\topen\t1 response, 1 of 3 invitations spent\tT",
-        "study\topen\t0 responses\tA study",
+        "study\topen\t0 records\tA study",
     ]
 
 

@@ -62,14 +62,14 @@ def test_surveys_are_listed_with_their_counts(run: Run) -> None:
         "published_on": "",
         "digest": "",
         "epsilon": pytest.approx(1.0986122886681098),
-        "responses": 0,
+        "records": 0,
         "by_hand": 0,
         "may_wait": 0,
         "codes_made": 0,
         "codes_spent": 0,
     }
-    assert (study["responses"], study["codes_made"]) == (40, None)
-    assert run("list", as_json=False).startswith("staff\topen\t0 responses, 0 of 0 invitations spent\tFür alle\nstudy\topen\t40 responses")
+    assert (study["records"], study["codes_made"]) == (40, None)
+    assert run("list", as_json=False).startswith("staff\topen\t0 records, 0 of 0 invitations spent\tFür alle\nstudy\topen\t40 responses")
 
 
 def test_accounts_keys_and_webhooks_are_listed_without_their_secrets(run: Run) -> None:

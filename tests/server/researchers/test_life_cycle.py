@@ -357,7 +357,7 @@ def test_settings_pause_archive_and_deletion_by_command(tmp_path: Path, store: S
     assert "expected\tnone" in run(tmp_path, "settings", "cycle", "--expected", "none")
     assert "close_on must be a day" in run(tmp_path, "settings", "cycle", "--close-on", "soon")
     assert run(tmp_path, "pause", "cycle") == "0 cycle is paused.\n"
-    assert "cycle\tpaused\t30 responses" in run(tmp_path, "list")
+    assert "cycle\tpaused\t30 records" in run(tmp_path, "list")
     assert run(tmp_path, "archive", "cycle").startswith("1 Error: survey cycle is open")
     assert run(tmp_path, "pause", "cycle", "--resume") == "0 cycle is open.\n"
     run(tmp_path, "close", "cycle")

@@ -169,7 +169,7 @@ def test_the_command_copies_a_running_server_and_the_key_on_request(
     restored = CliRunner().invoke(main, ["close", "panel", "--db", str(target.with_name("whole.db"))])
     assert restored.exit_code == 0, restored.output
     listed = CliRunner().invoke(main, ["list", "--db", str(target.with_name("whole.db"))])
-    assert "panel\tclosed\t14 responses\t" in listed.output
+    assert "panel\tclosed\t14 records\t" in listed.output
     lost = CliRunner().invoke(main, ["list", "--db", str(target)])
     assert lost.exit_code == 1
     assert f"the key file {key_file(target)} of {target} is missing: put it back" in lost.output

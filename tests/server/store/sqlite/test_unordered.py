@@ -231,7 +231,7 @@ def test_files_logs_and_error_pages_hold_no_answer_address_or_agent(make_server:
     names = [p for folder in (server.db.parent, server.folder) for p in folder.iterdir() if p.is_file() and p.suffix != ".json"]
     files = {str(p): p.read_bytes() for p in names} | {"replies": replies}
     assert len(files) >= 5
-    assert server.run("list").count("510 responses, up to 54 may wait") == 1
+    assert server.run("list").count("510 records, up to 54 may wait") == 1
     assert leaks(files, survey.definition) == {}
     server.stop()
     assert leaks({str(p): p.read_bytes() for p in server.db.parent.iterdir()}, survey.definition) == {}
