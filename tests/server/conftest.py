@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 from tests.kit.breaks import BROKEN_SERVER
 from tests.kit.servers.cheap import cheap_applications
 from tests.kit.servers.process import PASSWORD, PROGRAM, ServerProcess
+from tests.kit.servers.strict_templates import strict_templates
 from tests.kit.surveys import STUDY, submission
 
 from deniable.survey import Survey
@@ -30,7 +31,7 @@ from deniable_server.store.protocol import Store
 
 @pytest.fixture(scope="session", autouse=True)
 def cheap() -> Iterator[None]:
-    with cheap_applications():
+    with cheap_applications(), strict_templates():
         yield
 
 

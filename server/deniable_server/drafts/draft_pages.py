@@ -231,8 +231,10 @@ def _editor(state: _EditorState, more: list[Problem] | None = None, conflict: bo
     problems += more or []
     mistakes = {**messages_by_field(problems, state.fields), **({"n": state.wrong_n} if state.wrong_n else {})}
     labels = form.labels
-    context = {
+    context: dict[str, Any] = {
         "draft": state.draft,
+        "survey": None,
+        "expected": None,
         "form": form,
         "mistakes": mistakes,
         "conflict": conflict,

@@ -185,5 +185,5 @@ def test_a_formula_that_cannot_be_is_refused_in_plain_words(right: str, message:
 
 
 def test_a_time_is_refused_and_days_are_named() -> None:
-    with pytest.raises(EstimateError, match="day must be a number or a category, got times: count days"):
+    with pytest.raises(EstimateError, match="day must be a number or a category, got times; convert them to days"):
         fit("y ~ day", DATA.assign(day=pd.date_range("2026-01-01", periods=N)))
