@@ -312,7 +312,7 @@ def test_the_list_says_how_many_invitations_are_spent(db: Path, store: Store, st
     code, _, _ = new_codes(store, 3)
     store.submissions.add("staff", submissions(to=staff, invitation=code))
     assert command(db, "list").stdout.splitlines() == [
-        "staff\topen\t1 response, 1 of 3 invitations spent\tT",
+        "staff\topen\t1 record, 1 of 3 invitations spent\tT",
         "study\topen\t0 records\tA study",
     ]
 

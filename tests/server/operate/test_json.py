@@ -69,7 +69,7 @@ def test_surveys_are_listed_with_their_counts(run: Run) -> None:
         "codes_spent": 0,
     }
     assert (study["records"], study["codes_made"]) == (40, None)
-    assert run("list", as_json=False).startswith("staff\topen\t0 records, 0 of 0 invitations spent\tFür alle\nstudy\topen\t40 responses")
+    assert run("list", as_json=False).startswith("staff\topen\t0 records, 0 of 0 invitations spent\tFür alle\nstudy\topen\t40 records")
 
 
 def test_accounts_keys_and_webhooks_are_listed_without_their_secrets(run: Run) -> None:
