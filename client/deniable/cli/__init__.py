@@ -5,22 +5,39 @@ Exit codes: 0 done; 1 a problem, or the server refused; 2 wrong usage; 3 not del
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import click
 
 from deniable.cli.command import verbatim_examples
 from deniable.errors import DeliveryError, DeniableError
+from deniable.lazy_group import LazyGroup, ListedCommand
 
-MODULES = {
-    **{name: name for name in ("bundle", "check", "estimate", "ledger", "new", "plan", "resend", "submit", "tally", "verify", "withdraw")},
-    **dict.fromkeys(("answered", "compare", "correlate", "crosstab", "results", "surveys", "watch", "waves"), "results"),
-    "regress": "models",
-    "import": "import_",
-    "schema": "check",
+COMMANDS = {
+    "answered": ListedCommand("deniable.cli.results", "Estimate shares among people who answered a question."),
+    "bundle": ListedCommand("deniable.cli.bundle", "Download a survey's perturbed rows, ready to publish."),
+    "check": ListedCommand("deniable.cli.check", "Check a survey file, and show how well it protects people."),
+    "compare": ListedCommand("deniable.cli.results", "Compare groups in a question."),
+    "correlate": ListedCommand("deniable.cli.results", "Estimate the correlation of two questions' scores."),
+    "crosstab": ListedCommand("deniable.cli.results", "Estimate a cross table of two or more questions."),
+    "estimate": ListedCommand("deniable.cli.estimate", "Estimate shares from reports that were randomized elsewhere."),
+    "import": ListedCommand("deniable.cli.import_", "Convert a form of another system to a survey file."),
+    "ledger": ListedCommand("deniable.cli.ledger", "Show a person's privacy loss in all surveys."),
+    "new": ListedCommand("deniable.cli.new", "Write a survey file by answering questions."),
+    "plan": ListedCommand("deniable.cli.plan", "Plan a survey's precision, or the number of people it needs."),
+    "regress": ListedCommand("deniable.cli.models", "Fit a regression to a survey's questions."),
+    "resend": ListedCommand("deniable.cli.resend", "Send the submissions that wait in the outbox."),
+    "results": ListedCommand("deniable.cli.results", "Print a survey's estimates and intervals."),
+    "schema": ListedCommand("deniable.cli.check", "Print the JSON Schema of survey files."),
+    "submit": ListedCommand("deniable.cli.submit", "Randomize and send the answers in a file."),
+    "surveys": ListedCommand("deniable.cli.results", "List the surveys you may see."),
+    "tally": ListedCommand("deniable.cli.tally", "Count an export, and print its estimates."),
+    "verify": ListedCommand("deniable.cli.verify", "Compare a server's pages with the released files."),
+    "watch": ListedCommand("deniable.cli.results", "Show a survey's progress."),
+    "waves": ListedCommand("deniable.cli.results", "Estimate changes between waves."),
+    "withdraw": ListedCommand("deniable.cli.withdraw", "Erase a submission by its code."),
 }
-"""The module of each command. It is imported when the command is called, since some import an HTTP library."""
+"""The commands. Each is imported when it is called, since some import an HTTP library."""
 
 _HELP = """Run surveys whose server cannot learn an answer: answers are randomized on this machine before they leave it.
 
@@ -32,17 +49,8 @@ Exit codes:
 """
 
 
-class _Commands(click.Group):
-    """A group that imports a command when it is called, and prints expected errors as one message."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(MODULES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in MODULES:
-            return None
-        command: click.Command = getattr(import_module(f"deniable.cli.{MODULES[cmd_name]}"), f"{cmd_name}_command")
-        return command
+class _Commands(LazyGroup):
+    """A lazy group that prints expected errors as one message."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -57,6 +65,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
+    listed=COMMANDS,
     help=verbatim_examples(_HELP),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -13,8 +13,12 @@ import click
 
 from deniable.cli.command import command
 from deniable.errors import SurveyError
+from deniable.privacy.claims import claim_text, facts_of, protection_of
 from deniable.privacy.posterior import NaturalFrequencies, least_protected, odds_in_words, people, posterior_bound
+from deniable.privacy.stronger import stronger
 from deniable.survey import Survey
+from deniable.survey.content import BATCH
+from deniable.survey.fallbacks import missing_fallbacks
 from deniable.survey.gaps import gaps
 from deniable.survey.labels import warnings
 from deniable.survey.reachable import unreachable
@@ -40,12 +44,13 @@ def check_command(file: Path, respondents: int | None, exact: bool, as_json: boo
 
     FILE is YAML or JSON. If it breaks rules, lists all mistakes with their lines; the exit code is 1.
 
-    Otherwise prints a table of the questions: each question's part of the survey's epsilon, and its odds. The odds are two numbers of
-    people: how many of 100 who give an answer have it in their record, and how many of 100 who give another answer have it there too.
+    Otherwise prints what respondents read about their protection, with changes that would make it stronger, and a table of the
+    questions: each question's part of the survey's epsilon, and its odds. The odds are two numbers of people: how many of 100 who give
+    an answer have it in their record, and how many of 100 who give another answer have the first one there too.
 
     Notes name texts that a language lacks; respondents read them in the survey's own language. Warnings name questions that are never
-    shown, options that look exclusive but are not declared so, labels of groups that look like persons, and more groups than a tenth
-    of N.
+    shown, options that look exclusive but are not declared so, texts that show an answer which may be missing, labels of groups that
+    look like persons, and more groups than a tenth of N.
 
     With --exact, the table has instead: k, the number of values that a report can name; d, how many of them it names; keep_threshold: the
     record keeps the respondent's own answer exactly if a random 32-bit number is below it; and the exact epsilon of these integers.
@@ -59,7 +64,12 @@ def check_command(file: Path, respondents: int | None, exact: bool, as_json: boo
     except SurveyError as error:
         _print_problems(file, error, as_json)
         raise click.exceptions.Exit(1) from None
-    doubts = [*unreachable(survey.questions), *undeclared(survey.questions), *warnings(survey.groups, respondents)]
+    doubts = [
+        *unreachable(survey.questions),
+        *undeclared(survey.questions),
+        *missing_fallbacks(survey.questions),
+        *warnings(survey.groups, respondents),
+    ]
     if as_json:
         click.echo(json.dumps({**_description(survey), "warnings": doubts}, indent=2, ensure_ascii=False))
     else:
@@ -91,17 +101,26 @@ def _description(survey: Survey) -> dict[str, Any]:
     return {
         "id": survey.id,
         "title": survey.title,
-        "digest": survey.digest,
-        "words": six_words(survey.digest),
+        "digest": survey.digest if survey.is_final else None,
+        "words": six_words(survey.digest) if survey.is_final else None,
         "epsilon": survey.epsilon,
         "belief_at_most": float(posterior_bound(survey.odds) / 100),
+        "protection": {
+            "level": (box := protection_of(survey)).level,
+            "respondents_read": list(box.lines),
+            "stronger": list(stronger(survey)),
+        },
         "least_protected": least_protected(survey.items).id,
         "record_bytes": survey.record.bytes,
         "groups": list(survey.groups),
         "access": survey.access,
         "layout": survey.layout,
+        "order": survey.order or None,
+        "release": survey.release,
         "batch": survey.batch,
+        "results": survey.results,
         "accept_high_epsilon": survey.accept_high_epsilon,
+        "accept_small_batches": survey.accept_small_batches,
         "untranslated": [{"language": language, "where": where} for language, where in survey.untranslated],
         "questions": [
             {
@@ -125,15 +144,32 @@ def _overview(survey: Survey, exact: bool) -> str:
     properties = [
         f"epsilon  {total} for a whole record",
         *([sample] if survey.ask else []),
-        f"digest   {survey.digest}",
-        f"words    {six_words(survey.digest)} (compare with the foot of the survey's first page)",
+        *_fingerprint(survey),
         f"access   {survey.access}",
         f"layout   {survey.layout}",
-        f"batch    {survey.batch}",
+        *([f"order    {survey.order}: each device draws the order of the questions in each section"] if survey.order else []),
+        f"release  {_release(survey)}",
+        *(["results  public: a page shows them to everyone"] if survey.results == "public" else []),
         *([f"groups   {', '.join(survey.groups)}"] if survey.groups else []),
     ]
     table = _exact_table(survey) if exact else _odds_table(survey)
-    return "\n".join([f"{survey.id}: {survey.title}", "", *_odds(survey), "", *table, "", *properties, *_notes(survey)])
+    return "\n".join([f"{survey.id}: {survey.title}", "", *_odds(survey), "", *_box(survey), "", *table, "", *properties, *_notes(survey)])
+
+
+def _fingerprint(survey: Survey) -> list[str]:
+    """Returns the digest and its words, once they are fixed."""
+    if not survey.is_final:
+        return ["digest   fixed at publication: the server adds its key for invitation codes"]
+    return [
+        f"digest   {survey.digest}",
+        f"words    {six_words(survey.digest)} (compare with the foot of the survey's first page)",
+    ]
+
+
+def _release(survey: Survey) -> str:
+    """Returns when a server shows respondents' records, and how many together."""
+    when = "close: all together when the survey closes" if survey.release == "close" else "daily: once a day at most"
+    return f"{when}, at least {survey.batch} at a time"
 
 
 def _odds(survey: Survey) -> list[str]:
@@ -150,6 +186,15 @@ def _odds(survey: Survey) -> list[str]:
         f"Least protected question: {item.id}, “{text}”" if len(survey.items) > 1 else f"{item.id}: {text}",
         f"{odds_in_words(item)}.",
         f"Someone who starts at 50:50 about a respondent can become at most {certainty}.",
+    ]
+
+
+def _box(survey: Survey) -> list[str]:
+    """Returns what respondents read about their protection, and what would make it stronger."""
+    return [
+        "Respondents read:",
+        *(f"  {line}" for line in protection_of(survey).lines),
+        *(f"stronger: {change}" for change in stronger(survey)),
     ]
 
 
@@ -187,5 +232,11 @@ def _notes(survey: Survey) -> list[str]:
     if survey.accept_high_epsilon and survey.epsilon <= HIGH:
         notes.append(
             f"note: accept_high_epsilon is not needed: the total is at most {HIGH}. Without it, a later rise above {HIGH} is an error"
+        )
+    if survey.accept_small_batches and survey.batch >= BATCH:
+        notes.append(f"note: accept_small_batches is not needed: batch is at least {BATCH}")
+    if survey.batch < BATCH:
+        notes.append(
+            f"warning: batch {survey.batch} shows records in smaller numbers than {BATCH}: {claim_text('clients', facts_of(survey))}"
         )
     return ["", *notes] if notes else []

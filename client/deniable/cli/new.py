@@ -9,9 +9,11 @@ from typing import Any
 import click
 
 from deniable.cli.command import command
+from deniable.cli.survey_copy import copied_text
 from deniable.errors import SurveyError
 from deniable.extras import missing
 from deniable.survey import Survey
+from deniable.survey.comprehension import with_check
 from deniable.survey.document import parse
 from deniable.survey.dump import to_yaml
 from deniable.survey.types import TYPES
@@ -23,24 +25,46 @@ _TOPICS = [topic.name for topic in TOPICS]
 @command("new")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--topic", type=click.Choice(_TOPICS), metavar="TOPIC", help=f"Write a sample survey instead: {', '.join(_TOPICS)}.")
+@click.option("--from", "source", metavar="FILE OR LINK", help="Copy a survey file, a downloaded definition or a published survey instead.")
+@click.option("--id", "survey_id", metavar="ID", help="The id of the copy; without it, the copy has the id of the original.")
+@click.option("--comprehension", is_flag=True, help="Begin with three statements that test whether people understand the protection.")
 @click.option(
     "--n", "respondents", type=click.IntRange(1), default=1_000, show_default=True, metavar="N", help="The number of people who may answer."
 )
-def new_command(file: Path, topic: str | None, respondents: int) -> None:
+def new_command(
+    file: Path,
+    topic: str | None,
+    source: str | None,
+    survey_id: str | None,
+    comprehension: bool,
+    respondents: int,
+) -> None:
     """Write a survey file by answering questions.
 
     Writes FILE; an existing file is never overwritten. At the end, prints how precise the estimates will be, and offers changes that
     make them more precise. This needs the extra deniable[estimate].
 
+    With --from, the new file has the questions of another survey. A survey file keeps its comments. The digest in a
+    link is checked. To publish the copy beside the original, give it another id with --id.
+
     Examples:
       deniable new survey.yaml --n 800
       deniable new drugs.yaml --topic drugs
+      deniable new drugs.yaml --topic drugs --comprehension
+      deniable new drugs-2.yaml --from drugs.yaml --id drugs-2
     """
     if file.exists():
         raise click.ClickException(f"{file} must be a new file, but it exists")
-    text = next((sample.text for sample in TOPICS if sample.name == topic), "")
+    if source and topic:
+        raise click.UsageError("--from and --topic must not both be given")
+    if survey_id and not source:
+        raise click.UsageError("--id must come with --from")
+    text = copied_text(source, survey_id) if source else next((sample.text for sample in TOPICS if sample.name == topic), "")
     if not text:
-        text = to_yaml(_improved(_ask_for_survey(), respondents))
+        document = _ask_for_survey()
+        text = to_yaml(_improved(with_check(document) if comprehension else document, respondents))
+    elif comprehension:
+        text = to_yaml(with_check(parse(text).value))
     with open(file, "x", encoding="utf-8") as stream:
         stream.write(text)
     click.echo(f"{file} is written. Check it: deniable check {file}")

@@ -17,6 +17,7 @@ from deniable.cli.options import key_option, outbox_option, parse_cap, survey_cl
 from deniable.delivery.jobs import SubmissionReport, counted
 from deniable.device.sources.file import File
 from deniable.sdk.client import SurveyClient
+from deniable.survey.content import BATCH
 from deniable.survey.total import HIGH
 
 _UNPINNED = (
@@ -43,6 +44,22 @@ _BY_PATH = (
     show_default=True,
     callback=parse_cap,
     help="Send nothing if a submission has a larger epsilon than this, e.g. 2 or 'ln 9'.",
+)
+@click.option(
+    "--min-batch",
+    metavar="N",
+    type=int,
+    default=BATCH,
+    show_default=True,
+    help="Send nothing if the survey may show fewer records than this together.",
+)
+@click.option(
+    "--min-group",
+    metavar="N",
+    type=int,
+    default=BATCH,
+    show_default=True,
+    help="Send nothing if the survey may show a group with fewer records than this.",
 )
 @click.option("--pin", metavar="DIGEST", help="Send nothing unless the survey has this digest (`deniable check` prints it).")
 @click.option("--group", metavar="LABEL", help="The group of all rows, if the survey has groups.  [default: the link's]")
@@ -156,7 +173,7 @@ def _source(file: str, options: Mapping[str, Any]) -> File:
 
 
 def _client(address: str, options: Mapping[str, Any]) -> SurveyClient:
-    arguments = {name: options[name] for name in ("max_epsilon", "pin", "outbox", "key")}
+    arguments = {name: options[name] for name in ("max_epsilon", "min_batch", "min_group", "pin", "outbox", "key")}
     if options["person_column"] is not None:
         arguments |= {"ledger": options["ledger"] or True, "person_cap": options["person_cap"]}
     return survey_client(address, options["survey_id"], **arguments)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from deniable.survey.translation import LANGUAGE
-from deniable.xlsform.workbook import Row
 
 _NAMES = {
     "am": "amharic አማርኛ",
@@ -67,18 +65,3 @@ def tag_of(language: str) -> str:
         if LANGUAGE.fullmatch(tag):
             return tag
     return _TAGS.get(language.partition("(")[0].strip().lower(), "")
-
-
-def unify_names(rows: Iterable[Row], names: dict[str, str]) -> list[Row]:
-    """Returns the rows with one name for each language: sheets may name it “English” and “(EN)”.
-
-    Args:
-        rows: The rows.
-        names: The first name of each language by its tag; names of further languages are added.
-    """
-    return [{(column, _first_name(language, names)): text for (column, language), text in row.items()} for row in rows]
-
-
-def _first_name(language: str, names: dict[str, str]) -> str:
-    tag = tag_of(language)
-    return names.setdefault(tag, language) if tag else language

@@ -12,6 +12,9 @@ from deniable.survey.types.base import MAX_OPTION_LENGTH
 from deniable.survey.validator import LENGTHS
 
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|\*\*|^[ \t]*#{1,6}\s", re.MULTILINE)
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+"""Characters without a shape that texts have from other programs, except the joiners of some scripts."""
+_BROKEN = re.compile(r"\$\{[^}]*…$")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -30,7 +33,7 @@ def legal_id(name: str, illegal: str, pattern: re.Pattern[str], prefix: str) -> 
 
 def one_line(text: str) -> str:
     """Returns a text on one line, without a form's markup."""
-    return " ".join(_UNPRINTABLE.sub(" ", html.unescape(_MARKUP.sub(" ", text))).split())
+    return " ".join(_INVISIBLE.sub("", _UNPRINTABLE.sub(" ", html.unescape(_MARKUP.sub(" ", text)))).split())
 
 
 def truncate(text: str, most: int) -> str:
@@ -65,7 +68,7 @@ def truncate_texts(texts: dict[str, Any], notes: list[str], where: str = "") -> 
         if isinstance(text, dict):
             fitting[key] = truncate_texts(text, notes, where)
         elif key in LENGTHS:
-            fitting[key] = _truncate(text, LENGTHS[key])
+            fitting[key] = _BROKEN.sub("…", _truncate(text, LENGTHS[key]))
             if fitting[key] != text:
                 notes.append(f"its {key} is cut to {LENGTHS[key]:,} characters{where}")
         else:
@@ -79,3 +82,25 @@ def references_in(texts: Any) -> list[str]:
         return list(dict.fromkeys(re.findall(r"\$\{[^}]*\}", texts)))
     nested = texts.values() if isinstance(texts, dict) else texts
     return list(dict.fromkeys(name for text in nested for name in references_in(text)))
+
+
+def pipe(texts: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
+    """Returns texts that show answers, ${name}, with the ids of their questions; other references become [name].
+
+    A survey file reads `$${` as a literal `${`, so a dollar sign before an answer gets a space behind it.
+    """
+
+    def replace(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return f"${match[0]}" if match[0].count("$") == 1 else match[0]
+        name = match[1].strip()
+        before = f"{match[0][0]} " if match[0].startswith("$$") else ""
+        return before + (f"${{{ids[name]}}}" if name in ids else f"[{name}]")
+
+    piped: dict[str, Any] = {}
+    for key, text in texts.items():
+        if isinstance(text, dict):
+            piped[key] = pipe(text, ids)
+        else:
+            piped[key] = re.sub(r"\$?\$\{([^}]*)\}|\$+\{", replace, text) if isinstance(text, str) else text
+    return piped

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
 
 from deniable.errors import Problem, SurveyError
 from deniable.extras.openpyxl_warnings import without_warnings
-from deniable.xlsform.elements import MOST_CELLS, refuse_many
-from deniable.xlsform.texts import truncate
+from deniable.forms.languages import tag_of
+from deniable.forms.texts import truncate
+from deniable.forms.xlsform.dates import restore_dates
+from deniable.forms.xlsform.elements import MOST_CELLS, refuse_many
 
 MOST_UNPACKED = 8 << 20
 MOST_ROWS = {"survey": 5000, "choices": 20_000}
 _ALIASES = {"caption": "label", "list name": "list_name", "readonly": "read_only", "relevance": "relevant", "value": "name"}
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _BINDS = {"constraint", "readonly", "relevant", "required"}
 
 
@@ -23,8 +26,8 @@ def is_workbook(raw: bytes) -> bool:
     return raw.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
 
 
-def sheets_of(raw: bytes) -> Any:
-    """Returns the sheets as pyxform reads them.
+def sheets_of(raw: bytes) -> tuple[Any, dict[str, str]]:
+    """Returns the sheets as pyxform reads them, and what the spreadsheet program has changed to dates: the text by its date.
 
     Raises:
         SurveyError: The file is no workbook, is too large, or cannot be read.
@@ -36,13 +39,15 @@ def sheets_of(raw: bytes) -> Any:
         raise SurveyError([Problem("file", "must be a workbook, .xlsx or .xls")])
     zipped = raw.startswith(b"PK")
     try:
+        if _ENCRYPTED in raw:
+            raise SurveyError([Problem("file", "must be a workbook without a password: remove the password, save, and import it again")])
         refuse_large(raw, zipped)
         with without_warnings():  # about what it ignores: colours of cells, lists to choose from
             sheets = get_xlsform(BytesIO(raw), ".xlsx" if zipped else ".xls")
         for name, most in MOST_ROWS.items():
             if (rows := len(getattr(sheets, name) or ())) > most:
                 raise SurveyError([Problem("file", f"must have at most {most:,} rows in its sheet `{name}`, got {rows:,}")])
-        return sheets
+        return sheets, restore_dates(raw, sheets) if zipped else {}
     except SurveyError:
         raise
     except PyXFormError as error:
@@ -108,6 +113,16 @@ def is_yes(row: Row, column: str) -> bool:
     return row.get((column, ""), "").lower() in ("yes", "true", "true()", "1")
 
 
-def label_of(row: Row, language: str, column: str = "label") -> str:
-    """Returns a column's text in a language, or in the form's only one."""
-    return row.get((column, language), row.get((column, ""), ""))
+def unify_names(rows: Iterable[Row], names: dict[str, str]) -> list[Row]:
+    """Returns the rows with one name for each language: sheets may name it “English” and “(EN)”.
+
+    Args:
+        rows: The rows.
+        names: The first name of each language by its tag; names of further languages are added.
+    """
+    return [{(column, _first_name(language, names)): text for (column, language), text in row.items()} for row in rows]
+
+
+def _first_name(language: str, names: dict[str, str]) -> str:
+    tag = tag_of(language)
+    return names.setdefault(tag, language) if tag else language

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.client.xlsform.test_mapper import workbook
+from tests.client.forms.test_mapper import workbook
 
+from deniable.forms import read_form
+from deniable.forms.xlsform.exclusive import excluding
 from deniable.survey import Survey
-from deniable.xlsform import read_xlsform
-from deniable.xlsform.exclusive import excluding
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ CHOICES = [("list_name", "name", "label"), *(("d", name, name.title()) for name 
 
 
 def imported(constraint: str, kind: str = "select_multiple d") -> tuple[Survey, str]:
-    found = read_xlsform(workbook([HEAD, (kind, "drinks", "Which?", constraint)], CHOICES), "form")
+    found = read_form(workbook([HEAD, (kind, "drinks", "Which?", constraint)], CHOICES), "form")
     [why] = [line.why for line in found.report if line.name == "drinks"]
     return Survey.from_dict(found.document), why
 

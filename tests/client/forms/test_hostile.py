@@ -8,13 +8,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.client.xlsform.test_mapper import CHOICES, Rows, verdicts, workbook
+from tests.client.forms.test_mapper import CHOICES, Rows, verdicts, workbook
 
 from deniable.errors import SurveyError
+from deniable.forms import read_form
+from deniable.forms.texts import distinct_labels, one_line
 from deniable.survey import Survey
 from deniable.survey.dump import to_yaml
-from deniable.xlsform import read_xlsform
-from deniable.xlsform.texts import distinct_labels, one_line
 
 SHEET = "xl/worksheets/sheet1.xml"
 ROWS = (
@@ -39,7 +39,7 @@ def test_what_a_workbook_has_beside_its_cells_is_left_out_without_a_word() -> No
     beside = '<extLst><ext uri="{CCE6A557-97BC-4b89-ADB6-D9C93CAAB3DF}"/></extLst></worksheet>'
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        found = read_xlsform(with_part(SHEET, (ROWS % "hello").replace("</worksheet>", beside)))
+        found = read_form(with_part(SHEET, (ROWS % "hello").replace("</worksheet>", beside)))
     assert [line.name for line in found.report][:1] == ["hello"]
     assert [str(one.message) for one in told] == []
 
@@ -52,14 +52,14 @@ def entities(*, first: str) -> str:
 
 def test_the_sheet_that_is_put_in_place_of_another_is_read() -> None:
     """Control: the tests below would not see a sheet that is refused for its shape."""
-    assert "hello" in verdicts(read_xlsform(with_part(SHEET, ROWS % "hello")))
+    assert "hello" in verdicts(read_form(with_part(SHEET, ROWS % "hello")))
 
 
 def test_entities_are_neither_unfolded_nor_fetched(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("a secret")
     for sheet in (entities(first='"aaaaaaaaaa"') + ROWS % "&e8;", entities(first=f'SYSTEM "file://{tmp_path}/secret"') + ROWS % "&e0;"):
         with pytest.raises(SurveyError, match="it cannot be read") as refused:
-            read_xlsform(with_part(SHEET, sheet))
+            read_form(with_part(SHEET, sheet))
         assert "secret" not in str(refused.value)
 
 
@@ -72,12 +72,12 @@ def test_entities_are_neither_unfolded_nor_fetched(tmp_path: Path) -> None:
 )
 def test_far_more_than_a_survey_can_have_is_refused_at_once(survey: Rows, choices: Rows, why: str) -> None:
     with pytest.raises(SurveyError, match=why):
-        read_xlsform(workbook(survey, choices))
+        read_form(workbook(survey, choices))
 
 
 def test_a_workbook_that_unpacks_to_very_much_is_not_unpacked() -> None:
     with pytest.raises(SurveyError, match="at most 8 MiB when it is unpacked"):
-        read_xlsform(with_part("xl/bomb.xml", " " * (9 << 20)))
+        read_form(with_part("xl/bomb.xml", " " * (9 << 20)))
 
 
 def test_formulas_numbers_marks_of_direction_and_names_that_come_again_make_a_survey() -> None:
@@ -89,7 +89,7 @@ def test_formulas_numbers_marks_of_direction_and_names_that_come_again_make_a_su
         (True, None, 7),  # type: ignore[list-item]
     ]
     choices: Rows = [("list_name", "name", "label"), *CHOICES[1:], ("n", 1, 1.0), ("n", 2.0, True)]  # type: ignore[list-item]
-    found = read_xlsform(workbook(survey, choices))
+    found = read_form(workbook(survey, choices))
     questions = Survey.from_text(to_yaml(found.document)).questions
     assert [question.id for question in questions] == ["again", "again_2", "again_3", "q_1"]
     assert questions[-1].text == "2.5"
@@ -117,26 +117,26 @@ def test_a_small_file_of_very_many_empty_cells_is_refused_before_any_is_read(mon
     bomb = with_cells(997, 1900)
     assert len(bomb) < 20_000
     with pytest.raises(SurveyError, match="must have at most 200,000 cells, empty ones included, got more"):
-        read_xlsform(bomb)
+        read_form(bomb)
 
 
 @pytest.mark.parametrize("prefix", ["", "x:"])
 def test_cells_are_counted_in_whatever_part_and_namespace_they_are(prefix: str) -> None:
     sheet = f'<{prefix}worksheet xmlns:x="urn:x">{f"<{prefix}c/>" * 200_001}</{prefix}worksheet>'
     with pytest.raises(SurveyError, match="must have at most 200,000 cells"):
-        read_xlsform(with_part("xl/other.bin", sheet))
+        read_form(with_part("xl/other.bin", sheet))
 
 
 @pytest.mark.parametrize("part", ["xl/styles.xml", "xl/sharedStrings.xml"])
 def test_very_many_styles_or_texts_are_refused(part: str) -> None:
     root = "sst" if "Strings" in part else "styleSheet"
     with pytest.raises(SurveyError, match="more styles, texts or rows than a form needs"):
-        read_xlsform(with_part(part, f"<{root}>{'<a/>' * 1_000_001}</{root}>"))
+        read_form(with_part(part, f"<{root}>{'<a/>' * 1_000_001}</{root}>"))
 
 
 def test_a_form_of_many_cells_is_read() -> None:
     """Control: up to the limit, the file is read as before."""
-    assert "hello" in verdicts(read_xlsform(with_cells(40, 1000)))
+    assert "hello" in verdicts(read_form(with_cells(40, 1000)))
 
 
 def test_an_old_workbook_with_a_cell_in_the_last_corner_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,4 +152,4 @@ def test_an_old_workbook_with_a_cell_in_the_last_corner_is_refused(monkeypatch: 
     monkeypatch.setattr("xlrd.open_workbook", lambda **_: Book())
     monkeypatch.setattr("pyxform.xls2json_backends.get_xlsform", lambda *_: pytest.fail("the reader was asked"))
     with pytest.raises(SurveyError, match="must have at most 200,000 cells"):
-        read_xlsform(b"\xd0\xcf\x11\xe0" + bytes(100))
+        read_form(b"\xd0\xcf\x11\xe0" + bytes(100))

@@ -1,0 +1,162 @@
+"""Foreign form: what the readers of XLSForms, LimeSurvey and Qualtrics fill in, and the mapper turns into a survey."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from deniable.forms.expressions import ALWAYS, Expression
+
+Texts = Mapping[str, str]
+"""A text by the names of its languages in the form; the name is empty if the form names no language."""
+
+Kind = Literal["choice", "multi_choice", "scale", "number"]
+_NUMBERS, _SCALES, _SEVERAL = frozenset(("number",)), frozenset(("scale",)), frozenset(("multi_choice",))
+MOST_OPTIONS = 20_000  # of all questions: a survey has at most 2,048 bits, so mapping more would only take time
+
+
+def text_in(texts: Texts, language: str) -> str:
+    """Returns a text in a language, or in the form's only one."""
+    return texts.get(language, texts.get("", ""))
+
+
+@dataclass(frozen=True)
+class ForeignOption:
+    """An option of a question: its name (or code), its labels, and whether it excludes the others."""
+
+    name: str
+    labels: Texts
+    is_exclusive: bool = False
+
+
+@dataclass
+class ForeignQuestion:
+    """A question that randomization can protect.
+
+    Attributes:
+        name: Its name in the form.
+        kind: Its type in a survey.
+        label: Its text.
+        hint: Its help.
+        options: Its options.
+        low: The least number, if the form has one.
+        high: The greatest number, if the form has one.
+        missing_ends: Why a number has no two ends; empty if it has. `low` and `high` are then proposals.
+        has_codes: Whether the form also takes single numbers beside the range, such as -99 for "do not know".
+        is_whole: Whether it asks for whole numbers.
+        is_required: Whether it must be answered.
+        has_other: Whether the form adds an option “Other”.
+        is_random: Whether the order of its options is random.
+        condition: When it is asked, without the conditions of groups around it.
+        grid: The name of the table of questions with one scale that it belongs to.
+        losses: Notes on omissions and changes, for the report.
+    """
+
+    name: str
+    kind: Kind
+    label: Texts
+    hint: Texts = field(default_factory=dict)
+    options: list[ForeignOption] = field(default_factory=list)
+    low: str = ""
+    high: str = ""
+    missing_ends: str = ""
+    has_codes: bool = False
+    is_whole: bool = False
+    is_required: bool = False
+    has_other: bool = False
+    is_random: bool = False
+    condition: Expression = ALWAYS
+    grid: str = ""
+    losses: list[str] = field(default_factory=list)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its answers are numbers."""
+        return self.kind in _NUMBERS
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether its options are in order."""
+        return self.kind in _SCALES
+
+    @property
+    def is_several(self) -> bool:
+        """Whether several options can be chosen."""
+        return self.kind in _SEVERAL
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether one of some options in any order is chosen."""
+        return not (self.is_number or self.is_scale or self.is_several)
+
+
+@dataclass(frozen=True)
+class ForeignNote:
+    """A text without a question.
+
+    Attributes:
+        name: Its name in the form.
+        label: The text.
+        condition: When it is shown, without the conditions of groups around it.
+        why: Why it is left out if no question can show it.
+    """
+
+    name: str
+    label: Texts
+    condition: Expression = ALWAYS
+    why: str = "it asks nothing: put what respondents should read into the survey's text"
+
+
+@dataclass(frozen=True)
+class GroupStart:
+    """The beginning of a group of questions.
+
+    Attributes:
+        name: Its name in the form; empty for a group that the report does not name.
+        label: Its title.
+        condition: When its questions are asked.
+        refusal: Why none of its questions is asked; empty if they are.
+    """
+
+    name: str
+    label: Texts
+    condition: Expression = ALWAYS
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
+class GroupEnd:
+    """The end of the innermost group."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A row that cannot be asked, and why."""
+
+    name: str
+    why: str
+
+
+Item = ForeignQuestion | ForeignNote | GroupStart | GroupEnd | Refusal
+
+
+@dataclass
+class ForeignForm:
+    """A form, in its own words.
+
+    Attributes:
+        title: Its title.
+        identifier: Its id.
+        language: The language of its own texts, as the form names it; empty if it names none.
+        default_language: The language that its settings name, for texts without one.
+        items: Its rows, in order.
+        remarks: Further lines of the report, about the form as a whole: columns, randomization, quotas.
+    """
+
+    title: str
+    identifier: str
+    language: str
+    default_language: str
+    items: list[Item]
+    remarks: list[Refusal] = field(default_factory=list)

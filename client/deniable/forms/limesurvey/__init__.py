@@ -1,0 +1,1 @@
+"""Import of LimeSurvey surveys (.lss), groups (.lsg) and questions (.lsq)."""

@@ -1,0 +1,1 @@
+"""Import of XLSForms, the workbooks of ODK, Kobo and SurveyCTO."""

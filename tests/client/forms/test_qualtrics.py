@@ -1,0 +1,214 @@
+"""A survey of Qualtrics becomes a survey with a report: its flow, question types, logic and languages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.client.forms.test_mapper import verdicts
+
+from deniable.errors import SurveyError
+from deniable.forms import ImportedForm, form_kind, read_form
+from deniable.survey import Survey
+from deniable.survey.dump import to_yaml
+
+Question = dict[str, Any]
+
+
+def asked(qid: str, kind: str, selector: str, text: str, **more: Any) -> Question:
+    payload = {"QuestionID": qid, "DataExportTag": f"Q{qid[3:]}", "QuestionType": kind, "Selector": selector, "QuestionText": text}
+    return payload | {"Language": [], "Validation": {"Settings": {"ForceResponse": "ON", "Type": "None"}}} | more
+
+
+def choices(*labels: str) -> dict[str, Any]:
+    return {"Choices": {str(n): {"Display": label} for n, label in enumerate(labels, 1)}, "ChoiceOrder": list(range(1, len(labels) + 1))}
+
+
+def logic(*parts: tuple[str, str, str], kind: str = "Question") -> dict[str, Any]:
+    """A display logic of (operand, operator, conjunction)."""
+    expressions = {
+        str(n): {
+            "LogicType": kind,
+            "LeftOperand": operand,
+            "Operator": operator,
+            "RightOperand": "18",
+            "Conjuction": conjunction,
+            "Description": "<b>If</b> it",
+        }
+        for n, (operand, operator, conjunction) in enumerate(parts)
+    }
+    return {"0": {**expressions, "Type": "If"}, "Type": "BooleanExpression"}
+
+
+YES = ("q://QID1/SelectableChoice/1", "Selected", "And")
+QUESTIONS = [
+    asked("QID1", "MC", "SAVR", "Do you agree?", **choices("Yes", "No"), Language={"DE": {"QuestionText": "Stimmen Sie zu?"}}),
+    asked("QID2", "DB", "TB", "Now <b>read</b> this."),
+    asked(
+        "QID3",
+        "MC",
+        "MAVR",
+        "Which?",
+        Randomization={"Type": "All"},
+        Choices={"1": {"Display": "Tea"}, "5": {"Display": "None", "ExclusiveAnswer": True}},
+        ChoiceOrder=["5", "1"],
+    ),
+    asked(
+        "QID4",
+        "Matrix",
+        "Likert",
+        "Rate",
+        SubSelector="SingleAnswer",
+        **choices("Pay", "Boss"),
+        Answers={str(n): {"Display": f"Step {n}"} for n in (1, 2, 3)},
+        AnswerOrder=[1, 2, 3],
+    ),
+    asked(
+        "QID5", "Slider", "HSLIDER", "How much?", **choices("x"), Configuration={"CSSliderMin": 0, "CSSliderMax": 100, "NumDecimals": "0"}
+    ),
+    asked(
+        "QID6",
+        "TE",
+        "SL",
+        "Age?",
+        Validation={
+            "Settings": {
+                "ForceResponse": "OFF",
+                "Type": "ContentType",
+                "ContentType": "ValidNumber",
+                "ValidNumber": {"Min": "0", "Max": "120", "NumDecimals": ""},
+            }
+        },
+    ),
+    asked(
+        "QID7",
+        "MC",
+        "SAVR",
+        "Adult?",
+        **choices("Yes", "No"),
+        DisplayLogic=logic(("q://QID6/ChoiceTextEntryValue", "GreaterThanOrEqual", "And")),
+    ),
+    asked(
+        "QID8", "MC", "SAVR", "Tea or not?", **choices("A", "B"), DisplayLogic=logic(YES, ("q://QID3/SelectableChoice/1", "Selected", "Or"))
+    ),
+    asked(
+        "QID9",
+        "MC",
+        "SAVR",
+        "Phone, ${q://QID1/ChoiceGroup/SelectedChoices}?",
+        **choices("A", "B"),
+        DisplayLogic=logic(YES, kind="DeviceType"),
+    ),
+    asked(
+        "QID10",
+        "MC",
+        "SAVR",
+        "Bad pay?",
+        **choices("A", "B"),
+        DisplayLogic=logic(("q://QID4/SelectableAnswer/1/1", "Selected", "And")),
+        SkipLogic=[{}],
+    ),
+    asked("QID11", "TE", "SL", "Why?"),
+    asked("QID12", "MC", "SAVR", "Unused", **choices("A", "B")),
+    asked("QID13", "MC", "SAVR", "Again and again", **choices("A", "B")),
+    asked("QID14", "MC", "NPS", "Recommend?", Choices={str(n): {"Display": str(n)} for n in range(11)}, ChoiceOrder=list(range(11))),
+]
+BLOCKS = {
+    "first": [1],
+    "main": [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14],
+    "loop": [13],
+}
+
+
+def qsf(questions: list[Question] = QUESTIONS, flow: list[dict[str, Any]] | None = None) -> bytes:
+    blocks = [
+        {"Type": "Standard", "ID": name, "Description": name, "Options": {"Looping": "Question"} if name == "loop" else {}}
+        | {"BlockElements": [{"Type": "Question", "QuestionID": f"QID{number}"} for number in numbers]}
+        for name, numbers in BLOCKS.items()
+    ]
+    end = {"Type": "Branch", "BranchLogic": logic(("q://QID1/SelectableChoice/2", "Selected", "And")), "Flow": [{"Type": "EndSurvey"}]}
+    randomizer = {
+        "Type": "BlockRandomizer",
+        "FlowID": "FL_1",
+        "SubSet": 1,
+        "Flow": [{"Type": "Block", "ID": "main"}, {"Type": "Block", "ID": "loop"}],
+    }
+    elements = [
+        {"Element": "BL", "PrimaryAttribute": "Survey Blocks", "Payload": blocks},
+        {
+            "Element": "FL",
+            "PrimaryAttribute": "Survey Flow",
+            "Payload": {"Type": "Root", "Flow": flow or [{"Type": "Block", "ID": "first"}, end, randomizer]},
+        },
+        *({"Element": "SQ", "PrimaryAttribute": one["QuestionID"], "Payload": one} for one in questions),
+    ]
+    return json.dumps({"SurveyEntry": {"SurveyName": "Habits", "SurveyLanguage": "EN"}, "SurveyElements": elements}).encode()
+
+
+def imported() -> ImportedForm:
+    found = read_form(qsf())
+    assert Survey.from_text(to_yaml(found.document)) == Survey.from_dict(found.document)
+    return found
+
+
+def test_question_types_logic_and_flow_become_those_of_a_survey() -> None:
+    document = imported().document
+    by_id = {one["id"]: one for one in document["questions"]}
+    agreed = {"question": "Q1", "is": ["yes"]}
+    assert {name: one["type"] for name, one in by_id.items()} == {
+        "Q1": "yes_no",
+        "Q3": "multi_choice",
+        "Q4_1_block": "rating",
+        "Q5_1": "number",
+        "Q6": "number",
+        "Q7": "yes_no",
+        "Q8": "choice",
+        "Q9": "choice",
+        "Q10": "choice",
+        "Q14": "scale",
+    }
+    assert by_id["Q3"]["options"] == ["None", "Tea"]
+    assert by_id["Q3"]["none"] == "None"
+    assert by_id["Q3"]["show_if"] == agreed  # the others have left by then
+    assert by_id["Q3"]["help"] == "Now read this."
+    assert by_id["Q7"]["show_if"] == {"all": [agreed, {"question": "Q6", "at_least": "18"}]}
+    assert by_id["Q8"]["show_if"] == {"all": [agreed, {"any": [agreed, {"question": "Q3", "is": ["Tea"]}]}]}
+    assert by_id["Q9"]["show_if"] == agreed
+    assert by_id["Q10"]["show_if"] == {"all": [agreed, {"question": "Q4_1", "is": ["Step 1"]}]}
+    assert (by_id["Q5_1"]["low"], by_id["Q5_1"]["high"], by_id["Q6"]["high"]) == ("0", "100", "120")
+    assert document["translations"] == {"de": {"questions": {"Q1": {"text": "Stimmen Sie zu?"}}}}
+
+
+def test_everything_else_is_reported_with_its_reason() -> None:
+    lines = verdicts(imported())
+    assert lines["Q11"] == ("refused", "free text is not possible: a unique answer cannot be hidden")
+    assert lines["Q13"] == ("refused", "it is repeated: each repetition would reveal more")
+    assert lines["FL_1"] == ("refused", "all are asked all 2 parts, not 1 of them by chance")
+    assert "its condition leaves out If it" in lines["Q9"][1]
+    assert "its skip logic is left out" in lines["Q10"][1]
+    assert "Q12" not in lines
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"SurveyElements": []}',
+        b'{"SurveyEntry": {}, "SurveyElements": [{"Element": "SQ"}]}',
+        b'{"SurveyEntry": [], "SurveyElements": 3}',
+        b'{"SurveyElements"' + b"[" * 100_000,
+        b'{"SurveyElements": "\xff"}',
+        b'{"SurveyElements": ' + b" " * (8 << 20) + b"[]}",
+    ],
+)
+def test_a_hostile_file_is_refused_in_one_line(raw: bytes) -> None:
+    assert form_kind(raw) == "Qualtrics"
+    with pytest.raises(SurveyError, match="must ") as refused:
+        read_form(raw)
+    assert len(refused.value.problems) == 1
+
+
+def test_a_survey_without_a_flow_asks_its_blocks_in_order() -> None:
+    survey = json.loads(qsf())
+    survey["SurveyElements"] = [one for one in survey["SurveyElements"] if one["Element"] != "FL"]
+    assert [one["id"] for one in read_form(json.dumps(survey).encode()).document["questions"]][:2] == ["Q1", "Q3"]
