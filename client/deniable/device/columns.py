@@ -15,6 +15,10 @@ from deniable.device.encode import positions, round_stochastically
 from deniable.device.randomize import Words
 from deniable.survey.question import Question
 
+_BYTE = 1 << 8
+_EXACT: tuple[set[type], ...] = ({str, type(None), object, bool}, {str, type(None), object, int})
+"""Types among which equal values are the same answer. `object` is the type of MISSING and of invalid parts of answers."""
+
 
 @dataclass(frozen=True)
 class DictionaryColumn:
@@ -23,18 +27,62 @@ class DictionaryColumn:
     codes: NDArray[np.integer[Any]] = field(repr=False)
     values: list[Any] = field(repr=False)
 
+    def __getitem__(self, row: int) -> Any:
+        """Returns the value of one row, or None."""
+        code = int(self.codes[row])
+        return None if code < 0 else self.values[code]
+
     def tolist(self) -> list[Any]:
         """Returns each row's value, or None."""
         values = [*self.values, None]
         return [values[code] for code in self.codes.tolist()]
 
 
-class TextCodes(dict[str, int]):
-    """Numbers of distinct texts, in order of appearance."""
+class ValueCodes(dict[Any, int]):
+    """Numbers of distinct values, in order of appearance."""
 
-    def __missing__(self, text: str) -> int:
-        self[text] = code = len(self)
+    def __missing__(self, value: Any) -> int:
+        self[value] = code = len(self)
         return code
+
+    def encode(self, cells: Sequence[Any]) -> NDArray[np.integer[Any]]:
+        """Returns the number of each cell, as bytes while there are few numbers."""
+        if len(self) <= _BYTE:
+            with suppress(ValueError):  # a number that is no byte
+                return np.frombuffer(bytes(map(self.__getitem__, cells)), dtype=np.uint8)
+        return np.fromiter(map(self.__getitem__, cells), dtype=np.int32, count=len(cells))
+
+
+class ColumnBuilder:
+    """A column that grows piece by piece: dictionary-encoded as long as that is exact, otherwise a list.
+
+    1, 1.0 and True are one key of a dictionary, and an object may equal a text without being one. So only columns that mix no more types
+    than one of `_EXACT` are encoded.
+    """
+
+    def __init__(self) -> None:
+        self._numbers, self._types = ValueCodes(), set[type]()
+        self._codes: list[NDArray[np.integer[Any]]] = [np.empty(0, dtype=np.uint8)]
+        self._cells: list[Any] | None = None
+
+    def extend(self, cells: Sequence[Any] | DictionaryColumn) -> None:
+        """Adds the values of some rows."""
+        values = [*cells.values, None] if isinstance(cells, DictionaryColumn) else cells
+        self._types.update(map(type, values))
+        if self._cells is None and not any(map(self._types.issubset, _EXACT)):
+            self._cells = self.build().tolist()
+        if self._cells is not None:
+            self._cells += as_list(cells)
+        elif isinstance(cells, DictionaryColumn):
+            self._codes.append(np.array(list(map(self._numbers.__getitem__, values)), dtype=np.int32)[cells.codes])
+        else:
+            self._codes.append(self._numbers.encode(cells))
+
+    def build(self) -> Any:
+        """Returns the column."""
+        if self._cells is not None:
+            return self._cells
+        return DictionaryColumn(np.concatenate(self._codes), list(self._numbers))
 
 
 def categories(question: Question, column: Any, words: Words) -> NDArray[np.integer[Any]]:

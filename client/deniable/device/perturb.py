@@ -24,6 +24,7 @@ from deniable.device.sealed import Sealed
 from deniable.device.sources.rows import Rows
 from deniable.device.tables import Batch, ExtraColumns, batches
 from deniable.errors import AnswerError, RefusedError, RejectedRow
+from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.survey.exclusive import contradictions
 from deniable.survey.rules import allowed
@@ -42,6 +43,8 @@ Admit = Callable[[Batch], Batch]
 
 BLOCK = 1 << 15
 """Respondents whose coins are tossed at once: their words and three 64-bit arrays fit into the processor's cache."""
+WIDE_BLOCK = 1 << 12
+"""The same for a question of more than FEW outputs, whose coins are tossed in a table."""
 
 
 @dataclass(frozen=True)
@@ -181,8 +184,14 @@ def _records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words)
     for field, column in zip(survey.record.fields, categories, strict=True):
         channel = field.item.channel
         few = channel.outputs <= FEW
-        records.put(field, randomize_as_numbers(channel, column, words) if few else randomize(channel, column, words)[:, :-1])
+        records.put(field, randomize_as_numbers(channel, column, words) if few else _wide_reports(channel, column, words)[:, :-1])
     return records
+
+
+def _wide_reports(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.bool_]:
+    """Returns perturbed bits of more than FEW outputs, shape (n, outputs)."""
+    starts = range(0, len(categories), WIDE_BLOCK)
+    return np.concatenate([randomize(channel, categories[start : start + WIDE_BLOCK], words) for start in starts])
 
 
 def permutation(n: int, words: Words) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
-from deniable.device.columns import as_list, categories
+from deniable.device.columns import DictionaryColumn, as_list, categories
 from deniable.device.encode import MISSING
 from deniable.device.randomize import Words
 from deniable.device.sources.rows import RawRows, Rows
@@ -115,7 +115,7 @@ def batches(
         )
     names = [columns.get(item, item) for item in ids]
     extra.check(survey, names)
-    for raw in rows.batches([*names, *filter(None, extra)], size, skip):
+    for raw in rows.batches([*names, *(name for name in extra if name is not None)], size, skip):
         yield _encode(survey, raw, skip + 1, words, extra)
         skip += raw.size
 
@@ -171,6 +171,6 @@ def _reasons(
         return
     for question, column, code in zip(questions, columns, codes.tolist(), strict=True):
         if code < 0:
-            missing = isinstance(column, list) and column[row] is MISSING
+            missing = isinstance(column, list | DictionaryColumn) and column[row] is MISSING
             hint = raw.hint if question.is_number else ""
             yield RejectedRow(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}{hint}")

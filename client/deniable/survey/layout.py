@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -24,12 +24,35 @@ class Rule(NamedTuple):
 
     d - 1 or d of the field's `bits` are set, or no bit if the question was not asked. The bit `mask` is set if it was asked; a `mask`
     of 0 means that every respondent was asked.
+
+    Attributes:
+        item: The id of the field's item.
+        outputs: The number of bits of its report; the record has all but the last.
+        bits: The field's bits.
+        d: The number of set bits of its report.
+        mask: The bit that says that its question was asked.
     """
 
-    field: Field
+    item: str
+    outputs: int
     bits: int
     d: int
     mask: int
+
+    @classmethod
+    def of(cls, size: int, item: str, start: int, outputs: int, d: int, mask: int | None) -> Rule:
+        """Returns the rule of a field.
+
+        Args:
+            size: The length of a record in bytes.
+            item: The id of the field's item.
+            start: The position of its first bit.
+            outputs: The number of bits of its report.
+            d: The number of set bits of its report.
+            mask: The position of the bit that says that its question was asked; None if every respondent was asked.
+        """
+        end = 8 * size - start - (outputs - 1)  # bits behind the field
+        return cls(item, outputs, (1 << outputs - 1) - 1 << end, d, 0 if mask is None else 1 << 8 * size - 1 - mask)
 
 
 @dataclass(frozen=True)
@@ -61,14 +84,21 @@ class Layout:
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """Rules of the fields, except for yes/no questions that every respondent is asked: their fields can have every value."""
-        first = 1 << 8 * self.bytes
-        rules = []
+        return tuple(Rule.of(self.bytes, *values) for values in self.compiled_rules())
+
+    def compiled_rules(self) -> Iterator[tuple[str, int, int, int, int | None]]:
+        """Yields the arguments of `Rule.of` for each rule, after the length of a record."""
         for field in self.fields:
-            bits = sum(first >> 1 + position for position in range(field.bits.start, field.bits.stop))
-            if field.mask is not None or field.item.channel.outputs > 2:
-                rules.append(Rule(field, bits, field.item.channel.d, 0 if field.mask is None else first >> 1 + field.mask))
-        return tuple(rules)
+            channel = field.item.channel
+            if field.mask is not None or channel.outputs > 2:
+                yield field.item.id, field.bits.start, channel.outputs, channel.d, field.mask
 
     @cached_property
     def _by_id(self) -> dict[str, Field]:
         return {field.item.id: field for field in self.fields}
+
+
+def block_masks(blocks: Sequence[Sequence[int]], size: int) -> tuple[int, ...]:
+    """Returns the mask of each block of questions in a record of `size` bytes that is read as one integer."""
+    first = 1 << 8 * size
+    return tuple(sum(first >> 1 + number for number in block) for block in blocks)

@@ -9,23 +9,31 @@ from typing import Any
 
 from deniable.errors import SurveyError
 from deniable.survey import lookalikes
-from deniable.survey.content import BATCH, DEFAULTS, Content
+from deniable.survey.content import BATCH, DEFAULTS, Content, default_release
 from deniable.survey.document import Document
+from deniable.survey.other_option import with_other_options
 from deniable.survey.parse_questions import bits_of, parse_questions
 from deniable.survey.parse_translations import parse_translations
 from deniable.survey.question import Question, blocks_of
+from deniable.survey.rating import dependencies
 from deniable.survey.total import HIGH, exceeds, total_epsilon
 from deniable.survey.translation import TEXTS
-from deniable.survey.types.base import label_problems, whole_number
+from deniable.survey.types.base import ORDERS, label_problems, whole_number
 from deniable.survey.validator import Validator, excerpt, join
 
 FORMAT = 1
 MAX_BITS = 2048
 ACCESS = ("open", "invited")
 LAYOUT = ("list", "steps")
+RELEASE = ("close", "daily")
+RESULTS = ("private", "public")
 MAX_BATCH = 1000
+ISSUER = re.compile(r"[g-z0-9_-][A-Za-z0-9_-]{340}[Qw]")
+"""An odd number of exactly 2,048 bits in base64url: the modulus of an RSA key."""
 RETURN_LINK = re.compile(r"https://(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::[0-9]{1,5})?(?:[/?][A-Za-z0-9._~!$&'()*+,;=:@/?%-]*)?")
 MAX_LINK = 500  # characters
+LOGO = re.compile(r"data:image/(?:png;base64,iVBORw0KGgo|webp;base64,UklGR)[A-Za-z0-9+/]+={0,2}")
+MAX_LOGO = 27_000  # characters: a picture of 20 kB
 SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -37,6 +45,7 @@ def parse(source: Document) -> Content:
     Raises:
         SurveyError: The document breaks rules; it lists every problem in the file's order.
     """
+    source = Document(with_other_options(source.value), source.lines, source.problems)
     validator = Validator(source)
     _refuse_lookalikes(validator, source.value)
     return _content(validator)
@@ -83,6 +92,7 @@ def _content(validator: Validator) -> Content:
     validator.identifier(top, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first")
     for key in TEXTS:
         validator.text(top, "", key)
+    _check_logo(validator, top)
     _check_return_link(validator, top)
     questions = parse_questions(validator, top, most_bits=2 * MAX_BITS)
     ask = _ask(validator, top, questions)
@@ -90,7 +100,11 @@ def _content(validator: Validator) -> Content:
     _check_groups(validator, top)
     _check_word(validator, top, "access", ACCESS)
     _check_word(validator, top, "layout", LAYOUT)
-    batch = _batch(validator, top)
+    _check_word(validator, top, "release", RELEASE)
+    _check_word(validator, top, "order", ORDERS)
+    _check_word(validator, top, "results", RESULTS)
+    batch, accepts_small = _batch(validator, top)
+    _check_issuer(validator, top)
     translations = parse_translations(validator, top, questions)
     accepts = _accept_high_epsilon(validator, top, questions, ask)
     if validator.problems:
@@ -99,11 +113,29 @@ def _content(validator: Validator) -> Content:
         questions=questions,
         ask=ask,
         groups=tuple(top.get("groups", ())),
+        release=top.get("release", default_release(top.get("access"))),
         batch=batch,
+        accept_small_batches=accepts_small,
         translations=translations,
         accept_high_epsilon=accepts,
-        **{key: top[key] for key in ("id", *TEXTS, "return_link", "access", "layout", "language") if key in top},
+        **{
+            key: top[key]
+            for key in ("id", *TEXTS, "logo", "return_link", "access", "layout", "order", "results", "language", "issuer")
+            if key in top
+        },
     )
+
+
+def _check_logo(validator: Validator, top: Mapping[str, Any]) -> None:
+    """Checks the logo: a small picture in the file itself, since the page loads nothing from elsewhere, and the name that describes it."""
+    if "logo" not in top:
+        return
+    logo = top["logo"]
+    if not isinstance(logo, str) or len(logo) > MAX_LOGO or not LOGO.fullmatch(logo):
+        rule = f"must be a PNG or WebP picture as `data:image/png;base64,...`, of at most {MAX_LOGO:,} characters"
+        validator.refuse("logo", f"{rule}, got {excerpt(logo)}")
+    elif "institution" not in top:
+        validator.refuse("logo", "must have an institution beside it: its name is what a screen reader says")
 
 
 def _check_return_link(validator: Validator, top: Mapping[str, Any]) -> None:
@@ -127,12 +159,28 @@ def _check_word(validator: Validator, top: Mapping[str, Any], key: str, allowed:
         validator.refuse(key, f"must be {' or '.join(allowed)}, got {excerpt(top[key])}")
 
 
-def _batch(validator: Validator, top: Mapping[str, Any]) -> int:
-    """Returns the fewest records that a server counts together."""
-    batch = whole_number(top.get("batch", BATCH))
+def _batch(validator: Validator, top: Mapping[str, Any]) -> tuple[int, bool]:
+    """Returns the fewest records that a server releases together, and whether the file accepts fewer than BATCH."""
+    batch, accepts = whole_number(top.get("batch", BATCH)), validator.flag(top, "accept_small_batches", False)
     if batch is None or not 1 <= batch <= MAX_BATCH:
         validator.refuse("batch", f"must be a whole number from 1 to {MAX_BATCH:,}, got {excerpt(top['batch'])}")
-    return batch or BATCH
+    elif batch < BATCH and not accepts:
+        validator.refuse(
+            "batch",
+            f"must be at least {BATCH}, got {batch}: raise it, or if it must be so small, add `accept_small_batches: true`; the page then "
+            f"tells respondents among how few records theirs is shown",
+        )
+    return batch or BATCH, accepts
+
+
+def _check_issuer(validator: Validator, top: Mapping[str, Any]) -> None:
+    """Checks the public key for blind signatures, which only surveys by invitation have."""
+    if "issuer" not in top:
+        return
+    if top.get("access") != "invited":
+        validator.refuse("issuer", "must be left out: only a survey with `access: invited` has one")
+    elif not isinstance(top["issuer"], str) or not ISSUER.fullmatch(top["issuer"]):
+        validator.refuse("issuer", f"must be an odd number of 2,048 bits in base64url, got {excerpt(top['issuer'])}")
 
 
 def _ask(validator: Validator, top: Mapping[str, Any], questions: tuple[Question, ...]) -> int | None:
@@ -149,7 +197,7 @@ def _check_size(validator: Validator, top: Mapping[str, Any], questions: Sequenc
     """Checks the number of bits of a record."""
     bits = sum(map(bits_of, questions)) + (len(questions) if ask else 0)
     if bits > MAX_BITS:
-        more = " or more" if len(questions) < len(top["questions"]) else ""
+        more = " or more" if len(questions) < len(dependencies(top["questions"])) else ""
         validator.refuse("questions", f"must need at most {MAX_BITS:,} bits in all (options less one, added up), got {bits:,}{more}")
 
 

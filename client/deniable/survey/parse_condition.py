@@ -1,4 +1,4 @@
-"""Parser of `show_if`: options or a range of bins of an earlier question, or a list of conditions with `all` or `any`."""
+"""Parser of `show_if`: options or a range of bins of an earlier question, a sum or a count, or a list with `all` or `any`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deniable.survey.condition import MOST, Combination, Condition, ShowIf
+from deniable.survey.condition import MOST, MOST_SUMMED, SUMS, Combination, Condition, ShowIf, SumCondition
 from deniable.survey.question import Question
-from deniable.survey.types.base import number
+from deniable.survey.types.base import number, whole_number
 from deniable.survey.validator import Validator, excerpt
 
 WORDS = ("all", "any")
@@ -37,7 +37,7 @@ class Conditions:
             return None
         lists = [word for word in WORDS if word in source]
         if not lists:
-            return self._single(source, where)
+            return self._sum(source, where) if any(word in source for word in SUMS) else self._single(source, where)
         if lists[0] not in words:
             self.validator.refuse(
                 where, "must be a condition: a list of `all` may have lists of `any`, and the reverse, but no deeper lists"
@@ -79,7 +79,7 @@ class Conditions:
 
     def _options(self, options: Any, where: str, question: Question) -> tuple[str, ...] | None:
         """Returns the options of an earlier question that a condition names."""
-        valid = question.labels or question.kind.categories
+        valid = answers_of(question)
         if not isinstance(options, list | tuple) or not options or len(set(map(str, options))) < len(options):
             self.validator.refuse(where, "must be a list of at least one of that question's options, each once")
             return None
@@ -87,6 +87,46 @@ class Conditions:
             if option not in valid:
                 self.validator.refuse(f"{where}[{index}]", f"must be one of {', '.join(valid[:8])}, got {excerpt(option)}")
         return tuple(map(str, options))
+
+    def _sum(self, source: Mapping[str, Any], where: str) -> SumCondition | None:
+        """Returns a condition on the sum of scores, or on the number of questions with some answers."""
+        word = "score" if "score" in source else "count"
+        required = [word, "is"] if word == "count" else [word]
+        before = len(self.validator.problems)
+        self.validator.keys(source, where, required=required, optional=[*RANGE])
+        if not any(key in source for key in RANGE):
+            self.validator.refuse(where, "must have at_least, below or both: the range of the sum")
+        ends = {key: whole_number(source[key]) for key in RANGE if key in source}
+        for key, end in ends.items():
+            if end is None:
+                self.validator.refuse(f"{where}.{key}", f"must be a whole number, got {excerpt(source[key])}")
+        at_least, below = ends.get("at_least"), ends.get("below")
+        if at_least is not None and below is not None and at_least >= below:
+            self.validator.refuse(f"{where}.below", "must be above at_least")
+        questions = self._summed(source[word], f"{where}.{word}", word)
+        options: tuple[str, ...] | None = ()
+        if word == "count" and "is" in source and questions:
+            for question in questions:
+                options = self._options(source["is"], f"{where}.is", question)
+                if len(self.validator.problems) > before:
+                    break
+        if len(self.validator.problems) > before or not questions or options is None:
+            return None
+        return SumCondition("score" if word == "score" else "count", tuple(one.id for one in questions), options, at_least, below)
+
+    def _summed(self, names: Any, where: str, word: str) -> list[Question]:
+        """Returns the questions of a sum; empty if one is invalid."""
+        if not isinstance(names, list | tuple) or not 1 <= len(names) <= MOST_SUMMED or len(set(map(str, names))) < len(names):
+            got = f"{len(names):,}" if isinstance(names, list | tuple) else type(names).__name__
+            self.validator.refuse(where, f"must be a list of 1 to {MOST_SUMMED} ids of earlier questions, each once, got {got}")
+            return []
+        fits, kind = (has_whole_scores, "scale with whole scores") if word == "score" else (has_answers, "question with options")
+        questions = [self.earlier.get(name) if isinstance(name, str) else None for name in names]
+        for index, question in enumerate(questions):
+            if (question or self.all_valid) and not (question and fits(question)):
+                self.validator.refuse(f"{where}[{index}]", f"must be the id of an earlier {kind}, got {excerpt(names[index])}")
+        valid = [question for question in questions if question and fits(question)]
+        return valid if len(valid) == len(names) else []
 
     def _bins(self, source: Mapping[str, Any], where: str, question: Question) -> tuple[str, ...] | None:
         """Returns the bins from `at_least` up to `below`, which must be starts of bins: a record cannot distinguish parts of a bin."""
@@ -106,3 +146,18 @@ class Conditions:
             self.validator.refuse(f"{where}.below", "must be above at_least")
             return None
         return question.kind.choices[indexes["at_least"] : indexes["below"]]
+
+
+def answers_of(question: Question) -> tuple[str, ...]:
+    """Returns the answers to a question that a condition can name."""
+    return question.labels or question.kind.categories
+
+
+def has_answers(question: Question) -> bool:
+    """Returns whether a condition can name answers to a question: those to a number with levels are rounded at random."""
+    return not question.rounds
+
+
+def has_whole_scores(question: Question) -> bool:
+    """Returns whether a question is a scale with whole scores, whose sums are exact on every device."""
+    return bool(question.options and question.scores) and all(score.is_integer() for score in question.scores or ())

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from deniable.mechanism import Channel, Window
-from deniable.survey.condition import ShowIf, question_ids
+from deniable.survey.condition import ShowIf, SumCondition
+from deniable.survey.piping import piped_ids, texts_of
 from deniable.survey.types.base import NO_ANSWER, QuestionType
 
 
@@ -27,6 +28,28 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Grid:
+    """Rating block: scale questions that follow each other and share a text and a scale; respondents see them as one table.
+
+    Attributes:
+        id: The block's id.
+        text: The text before all of them.
+        help: An explanation below the text, or empty.
+        first: The id of the first of the questions, which has the texts in a definition.
+    """
+
+    id: str
+    text: str
+    help: str
+    first: str
+
+    def to_dict(self, question: str) -> dict[str, str]:
+        """Returns the mark of one of the questions, by its id, as a survey file writes it."""
+        texts = {"text": self.text, **({"help": self.help} if self.help else {})}
+        return {"id": self.id, **(texts if question == self.first else {})}
+
+
+@dataclass(frozen=True)
 class Question:
     """One question.
 
@@ -36,6 +59,7 @@ class Question:
         channel: The coins; in a multiple choice, the coins of each item.
         help: An explanation below the question, or empty.
         section: The section that begins with this question, if any.
+        grid: The rating block that the question is an item of, if any.
     """
 
     id: str
@@ -47,6 +71,12 @@ class Question:
     show_if: ShowIf | None = None
     help: str = ""
     section: Section | None = None
+    grid: Grid | None = None
+
+    @property
+    def label(self) -> str:
+        """The text for lists and tables of data, with the text of its rating block behind it, where a program may cut it off."""
+        return f"{self.text} – {self.grid.text}" if self.grid else self.text
 
     @property
     def type(self) -> str:
@@ -57,6 +87,18 @@ class Question:
     def categories(self) -> tuple[str, ...]:
         """The labels of the categories, of each item in a multiple choice. The last is "no answer" unless an answer is required."""
         return self.kind.categories if self.required else (*self.kind.categories, NO_ANSWER)
+
+    @cached_property
+    def piped(self) -> tuple[str, ...]:
+        """The ids of earlier questions whose answers its texts show."""
+        section = {"section": self.section.to_dict()} if self.section else {}
+        grid = {"grid": self.grid.to_dict(self.id)} if self.grid else {}
+        return tuple(piped_ids(text for _, text in texts_of({"text": self.text, "help": self.help, **section, **grid})))
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """The ids of earlier questions that its condition or its texts name."""
+        return (*(self.show_if.questions if self.show_if else ()), *self.piped)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -153,16 +195,32 @@ class Question:
             optional["help"] = self.help
         if self.section:
             optional["section"] = self.section.to_dict()
+        if self.grid:
+            optional["grid"] = self.grid.to_dict(self.id)
         return {"id": self.id, "text": self.text, "type": self.type, **self.kind.to_dict(), **optional, "epsilon": self.declared_epsilon}
 
 
+def summands(condition: SumCondition, question: Question) -> tuple[float, ...]:
+    """Returns what each answer to a question adds to a sum, by category; for a multiple choice, the least and the greatest."""
+    if question.labels:
+        return (0.0, 1.0)
+    if condition.word == "count":
+        return tuple(float(category in condition.options) for category in question.categories)
+    return (*(question.scores or ()), *([] if question.required else [0.0]))
+
+
 def blocks_of(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
-    """Returns the blocks that a sampled survey draws together: a question and the questions that depend on it, by number."""
-    numbers = block_numbers([(q.id, [condition.question for condition in q.show_if.conditions] if q.show_if else []) for q in questions])
+    """Returns the blocks that a sampled survey draws together, by number: a question and those that depend on it, or a rating block."""
+    numbers = block_numbers([(question.id, _ties_of(question)) for question in questions])
     blocks: list[list[int]] = [[] for _ in range(max(numbers) + 1)]
     for i, number in enumerate(numbers):
         blocks[number].append(i)
     return tuple(map(tuple, blocks))
+
+
+def _ties_of(question: Question) -> list[str]:
+    """Returns the ids of earlier questions that a question is drawn together with: those it depends on, and its grid's first one."""
+    return [*question.depends_on, *([question.grid.first] if question.grid else [])]
 
 
 def block_numbers(questions: Sequence[tuple[Any, Sequence[Any]]]) -> list[int]:
@@ -188,8 +246,3 @@ def block_numbers(questions: Sequence[tuple[Any, Sequence[Any]]]) -> list[int]:
     roots = [root(i) for i in range(len(questions))]
     number = {index: count for count, index in enumerate(dict.fromkeys(roots))}
     return [number[index] for index in roots]
-
-
-def dependencies_of(source: Any) -> tuple[Any, list[str]]:
-    """Returns the id of a question in a survey file, and the ids that its show_if names, valid or not."""
-    return (source.get("id"), question_ids(source.get("show_if"))) if isinstance(source, Mapping) else (None, [])

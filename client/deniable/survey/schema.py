@@ -9,15 +9,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.survey.condition import MOST
+from deniable.survey.condition import MOST, MOST_SUMMED
 from deniable.survey.content import BATCH
 from deniable.survey.epsilon import LN, MAX_EPSILON, NUMBER
-from deniable.survey.parse import ACCESS, FORMAT, LAYOUT, MAX_BATCH, MAX_LINK, RETURN_LINK, SURVEY_ID
-from deniable.survey.parse_questions import MAX_QUESTIONS, MAX_WEIGHT, MIN_WEIGHT, QUESTION_ID
+from deniable.survey.parse import (
+    ACCESS,
+    FORMAT,
+    ISSUER,
+    LAYOUT,
+    LOGO,
+    MAX_BATCH,
+    MAX_LINK,
+    MAX_LOGO,
+    RELEASE,
+    RESULTS,
+    RETURN_LINK,
+    SURVEY_ID,
+)
+from deniable.survey.parse_questions import MAX_QUESTIONS, QUESTION_ID
+from deniable.survey.rating import MAX_ITEMS, MAX_WEIGHT, MIN_WEIGHT, RATING
 from deniable.survey.total import HIGH
 from deniable.survey.translation import LANGUAGE, TEXTS
 from deniable.survey.types import TYPES
-from deniable.survey.types.base import MAX_OPTIONS, QuestionType
+from deniable.survey.types.base import MAX_OPTIONS, ORDERS, QuestionType
 from deniable.survey.validator import LENGTHS
 
 ADDRESS = "https://json-schema.org/draft/2020-12/schema"
@@ -47,6 +61,30 @@ CONDITION: dict[str, Any] = {
 }
 
 
+def _sum(word: str, description: str, **more: dict[str, Any]) -> dict[str, Any]:
+    """Returns the schema of a condition on a sum over questions."""
+    names = {"type": "array", "minItems": 1, "maxItems": MOST_SUMMED, "items": {"type": ["string", "boolean"]}}
+    return {
+        "type": "object",
+        "description": description,
+        "properties": {word: names, **more, "at_least": _EDGE, "below": _EDGE},
+        "required": [word, *more],
+        "anyOf": [{"required": ["at_least"]}, {"required": ["below"]}],
+        "additionalProperties": False,
+    }
+
+
+_SINGLE = (
+    CONDITION,
+    _sum("score", "The sum of the scores of earlier scales, from `at_least` up to `below`."),
+    _sum(
+        "count",
+        "How many earlier questions have one of these answers, from `at_least` up to `below`.",
+        **{"is": CONDITION["properties"]["is"]},
+    ),
+)
+
+
 def _list(word: str, *parts: dict[str, Any]) -> dict[str, Any]:
     conditions = {"type": "array", "minItems": 2, "maxItems": MOST, "items": {"oneOf": list(parts)}}
     return {"type": "object", "properties": {word: conditions}, "required": [word], "additionalProperties": False}
@@ -55,9 +93,9 @@ def _list(word: str, *parts: dict[str, Any]) -> dict[str, Any]:
 SHOW_IF: dict[str, Any] = {
     "description": "Show the question only after certain answers to earlier questions; it may then be skipped.",
     "oneOf": [
-        CONDITION,
-        _list("all", CONDITION, _list("any", CONDITION)),
-        _list("any", CONDITION, _list("all", CONDITION)),
+        *_SINGLE,
+        _list("all", *_SINGLE, _list("any", *_SINGLE)),
+        _list("any", *_SINGLE, _list("all", *_SINGLE)),
     ],
 }
 
@@ -86,6 +124,12 @@ def _section(description: str, required: bool) -> dict[str, Any]:
     return {"type": "object", "description": description, "properties": texts, **minimum, "additionalProperties": False}
 
 
+def _grid(required: list[str]) -> dict[str, Any]:
+    texts = {"text": _text("text", "The text of all items."), "help": _text("help", "An explanation below the text.")}
+    properties = {**({"id": {"type": ["string", "boolean"], "pattern": f"^{QUESTION_ID.pattern}$"}} if required else {}), **texts}
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
 TRANSLATIONS: dict[str, Any] = {
     "type": "object",
     "minProperties": 1,
@@ -107,6 +151,7 @@ TRANSLATIONS: dict[str, Any] = {
                         "help": _text("help", "The help, in this language."),
                         "section": _section("In this language.", required=False),
                         "options": LABELS,
+                        "grid": _grid([]),
                     },
                     "additionalProperties": False,
                 },
@@ -134,6 +179,13 @@ def survey_schema() -> dict[str, Any]:
             "title": _text("title", "The first text that respondents read."),
             "about": _text("about", "The researchers, the purpose, and a contact."),
             "epsilon": {**EPSILON, "description": f"{EPSILON['description']} All questions share it, in proportion to their weights."},
+            "institution": _text("institution", "The name of the institution that asks, above the title."),
+            "logo": {
+                "type": "string",
+                "pattern": f"^{LOGO.pattern}$",
+                "maxLength": MAX_LOGO,
+                "description": "Its picture, PNG or WebP, as data:image/png;base64,...",
+            },
             "contact": _text("contact", "A contact for respondents."),
             "ethics": _text("ethics", "The ethics approval, with its number."),
             "thanks": _text("thanks", "Shown at the end, when the record has arrived."),
@@ -148,11 +200,23 @@ def survey_schema() -> dict[str, Any]:
             "groups": {**LABELS, "description": "Public labels. Each submission has one: a link per clinic or school."},
             "access": {"enum": list(ACCESS), "description": "invited: each submission needs a one-time code."},
             "layout": {"enum": list(LAYOUT), "description": "steps: one question a page."},
+            "order": {
+                "enum": list(ORDERS),
+                "description": "The order of the questions in each section, drawn on each device; as written if left out.",
+            },
+            "release": {
+                "enum": list(RELEASE),
+                "description": "When records are shown: close, all together (the default with codes), or daily, once a day at most.",
+            },
             "batch": {
                 "type": ["integer", "string"],
                 "minimum": 1,
                 "maximum": MAX_BATCH,
-                "description": f"How many records a server counts together at least; {BATCH} if left out.",
+                "description": f"The fewest records that are released together, or shown of a group; {BATCH} if left out.",
+            },
+            "results": {
+                "enum": list(RESULTS),
+                "description": "public: once records are shown, a page shows the results to everyone; private if left out.",
             },
             "language": {"type": "string", "pattern": f"^{LANGUAGE.pattern}$", "description": "The language of the texts; en if left out."},
             "translations": TRANSLATIONS,
@@ -160,11 +224,20 @@ def survey_schema() -> dict[str, Any]:
                 "enum": [True, False, "true", "false"],
                 "description": f"true if the total epsilon may be above {HIGH}; the page then warns respondents.",
             },
+            "accept_small_batches": {
+                "enum": [True, False, "true", "false"],
+                "description": f"true if batch may be below {BATCH}; the page then tells respondents.",
+            },
+            "issuer": {
+                "type": "string",
+                "pattern": f"^{ISSUER.pattern}$",
+                "description": "Leave it out: a server adds its key when it publishes a survey by invitation.",
+            },
             "questions": {
                 "type": "array",
                 "minItems": 1,
                 "maxItems": MAX_QUESTIONS,
-                "items": {"oneOf": list(map(_question, TYPES.values()))},
+                "items": {"oneOf": [*map(_question, TYPES.values()), _rating()]},
             },
         },
         "required": ["deniable", "id", "title", "about", "questions"],
@@ -203,7 +276,23 @@ def _question(kind: type[QuestionType]) -> dict[str, Any]:
             "section": _section("The section that begins with this question, up to the next one.", required=True),
             **kind.required_keys,
             **kind.optional_keys,
+            **({"grid": _grid(["id"])} if "grid" in kind.optional_keys else {}),
         },
         "required": ["id", "text", "type", *kind.required_keys],
         "additionalProperties": False,
     }
+
+
+def _rating() -> dict[str, Any]:
+    """Returns the schema of a rating block: a scale with items."""
+    scale = _question(TYPES["scale"])
+    item = {"type": "object", "properties": {key: scale["properties"][key] for key in ("id", "text")}}
+    properties = {key: value for key, value in scale["properties"].items() if key != "grid"}
+    items = {
+        "type": "array",
+        "minItems": 2,
+        "maxItems": MAX_ITEMS,
+        "items": {**item, "required": ["id", "text"], "additionalProperties": False},
+        "description": "The items, in order. Each becomes a scale question with the options of the block.",
+    }
+    return {**scale, "properties": {**properties, "type": {"const": RATING}, "items": items}, "required": [*scale["required"], "items"]}

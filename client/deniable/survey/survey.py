@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -20,14 +20,16 @@ import rfc8785
 
 from deniable.errors import Problem, RefusedError, SurveyError
 from deniable.survey import document
-from deniable.survey.content import DEFAULTS, Content
-from deniable.survey.layout import Layout
+from deniable.survey.content import DEFAULTS, Content, default_release
+from deniable.survey.layout import Layout, block_masks
 from deniable.survey.parse import FORMAT, parse
-from deniable.survey.question import Question, blocks_of
+from deniable.survey.piping import without_answers
+from deniable.survey.question import Grid, Question, blocks_of
 from deniable.survey.total import odds_of_all, total_epsilon
 from deniable.survey.translation import TEXTS, negotiate, plain
 
-_COMPUTED = ("categories", "k", "d", "outputs", "keep_threshold")
+COMPUTED = ("categories", "k", "d", "outputs", "keep_threshold")
+"""The keys that a definition adds to each question."""
 MAX_DEFINITION = 1 << 20
 """Bytes of the longest definition that clients read."""
 
@@ -76,7 +78,22 @@ class Survey(Content):
         survey._refuse_other_mechanism(served["questions"])
         if survey.definition != raw:
             raise RefusedError("the definition must be the canonical JSON of its survey, got other bytes")
+        if not survey.is_final:
+            raise RefusedError("the definition of a survey by invitation must have an issuer, the key that a server adds at publication")
         return survey
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the definition is as published: the file of a survey by invitation lacks the key that a server adds."""
+        return self.access != "invited" or bool(self.issuer)
+
+    def with_issuer(self, issuer: str) -> Survey:
+        """Returns the survey with a server's public key for blind signatures, or without one if `issuer` is empty."""
+        return replace(self, issuer=issuer)
+
+    def is_same_as(self, other: Survey) -> bool:
+        """Returns whether two surveys are equal apart from the key that a server adds: whether they are the same file."""
+        return self.with_issuer("").definition == other.with_issuer("").definition
 
     @cached_property
     def items(self) -> tuple[Question, ...]:
@@ -89,18 +106,15 @@ class Survey(Content):
         return Layout.of(self.questions, masked=self.ask is not None)
 
     @property
-    def most_waiting(self) -> int:
-        """The most records of one part that wait at a server: fewer than two batches, or three if submissions can have several records.
-
-        A server never divides a submission of fewer records than a batch.
-        """
-        return min(2 * self.batch - 1, 3 * self.batch - 3) if self.access == "invited" else 3 * self.batch - 3
-
-    @property
     def coins_can_answer(self) -> bool:
         """Whether two fair coins can replace a device: every question is yes/no, always asked, and keeps an answer with chance 3/4."""
         two_coins = all(q.categories == ("yes", "no") and not q.labels and q.keep_threshold == 3 << 30 for q in self.questions)
         return two_coins and self.ask is None
+
+    @property
+    def draws_order(self) -> bool:
+        """Whether a respondent's device draws the order of the questions, or of the options of one."""
+        return bool(self.order) or any(question.kind.drawn_order for question in self.questions)
 
     @cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
@@ -110,8 +124,7 @@ class Survey(Content):
     @cached_property
     def block_bits(self) -> tuple[int, ...]:
         """The mask of each block in a record read as one integer (`layout.Rule`): set bits say that its questions were asked."""
-        first = 1 << 8 * self.record.bytes
-        return tuple(sum(first >> 1 + number for number in block) for block in self.blocks)
+        return block_masks(self.blocks, self.record.bytes)
 
     @cached_property
     def definition(self) -> bytes:
@@ -155,25 +168,37 @@ class Survey(Content):
         return (texts[key], tag) if key in texts else (getattr(self, key), self.language)
 
     def question_in(self, language: str, question: Question, key: str = "text") -> tuple[str, str]:
-        """Returns a question's text for a reader of `language`, or its help, and the text's language."""
+        """Returns a question's text for a reader of `language`, or its help, without earlier answers, and the text's language."""
         own, tag = self._words(language, question)
-        return (own[key], tag) if key in own else (getattr(question, key), self.language)
+        text, tag = (own[key], tag) if key in own else (getattr(question, key), self.language)
+        return without_answers(text), tag
 
     def options_in(self, language: str, question: Question) -> tuple[Sequence[str], str]:
         """Returns the texts to choose from, for a reader of `language`, and their language; empty if the page has its own words."""
-        own, tag = self._words(language, question)
+        own, tag = self._translated(language, question.grid.first if question.grid else question.id)
         return (own["options"], tag) if "options" in own else (question.options, self.language)
 
+    def grid_in(self, language: str, grid: Grid, key: str = "text") -> tuple[str, str]:
+        """Returns the text of a rating block, or its help, as `question_in` does."""
+        own, tag = self._translated(language, grid.first)
+        texts = own.get("grid", {})
+        text, tag = (texts[key], tag) if key in texts else (getattr(grid, key), self.language)
+        return without_answers(text), tag
+
     def section_in(self, language: str, question: Question, key: str) -> tuple[str, str]:
-        """Returns the title or the note of the section that begins with a question, for a reader of `language`, and its language."""
+        """Returns the title or the note of the section that begins with a question, as `question_in` does."""
         own, tag = self._words(language, question)
         section = own.get("section", {})
-        return (section[key], tag) if key in section else (getattr(question.section, key), self.language)
+        text, tag = (section[key], tag) if key in section else (getattr(question.section, key), self.language)
+        return without_answers(text), tag
 
     def _words(self, language: str, question: Question) -> tuple[Mapping[str, Any], str]:
         """Returns the translated texts of a question for a language, and their tag."""
+        return self._translated(language, question.id)
+
+    def _translated(self, language: str, question_id: str) -> tuple[Mapping[str, Any], str]:
         tag, texts = self._translation(language)
-        return texts.get("questions", {}).get(question.id, {}), tag
+        return texts.get("questions", {}).get(question_id, {}), tag
 
     def _translation(self, language: str) -> tuple[str, Mapping[str, Any]]:
         """Returns the tag and texts for a language: itself, or a relative (de for de-AT), if any. Twin: `words.mjs`."""
@@ -192,15 +217,19 @@ class Survey(Content):
             for question in self.questions:
                 own = texts.get("questions", {}).get(question.id, {})
                 here = f"questions.{question.id}"
-                keys = ["text", *(["options"] if question.options else []), *(["help"] if question.help else [])]
+                grid = question.grid.to_dict(question.id) if question.grid else {}
+                has_options = question.options and (not question.grid or "text" in grid)
+                keys = ["text", *(["options"] if has_options else []), *(["help"] if question.help else [])]
                 gaps += [(language, f"{here}.{key}") for key in keys if key not in own]
                 section = question.section.to_dict() if question.section else {}
                 gaps += [(language, f"{here}.section.{key}") for key in section if key not in own.get("section", {})]
+                gaps += [(language, f"{here}.grid.{key}") for key in grid if key != "id" and key not in own.get("grid", {})]
         return tuple(gaps)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the survey as in a survey file, without defaults."""
-        optional = {key: getattr(self, key) for key, default in DEFAULTS.items() if getattr(self, key) != default}
+        defaults = DEFAULTS | {"release": default_release(self.access)}
+        optional = {key: getattr(self, key) for key, default in defaults.items() if getattr(self, key) != default}
         return {
             "deniable": FORMAT,
             "id": self.id,
@@ -212,6 +241,8 @@ class Survey(Content):
 
     def _refuse_other_mechanism(self, served: Sequence[Mapping[str, Any]]) -> None:
         """Refuses a definition whose coins are not those that its declared epsilons imply."""
+        if len(served) != len(self.questions):
+            raise RefusedError("the definition must have each item of a rating block as a question of its own")
         for question, received in zip(self.questions, served, strict=True):
             for name, value in question.channel.published.items():
                 if received.get(name) != value:
@@ -222,5 +253,5 @@ class Survey(Content):
 
 
 def _without_computed(served: Any) -> dict[str, Any]:
-    questions = [{key: value for key, value in q.items() if key not in _COMPUTED} for q in served["questions"]]
+    questions = [{key: value for key, value in q.items() if key not in COMPUTED} for q in served["questions"]]
     return {**served, "questions": questions}

@@ -13,7 +13,7 @@ from deniable.survey.question import Question
 from deniable.survey.types.base import label_problems
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
-TEXTS = ("title", "about", "contact", "ethics", "thanks", "closed")
+TEXTS = ("title", "about", "institution", "contact", "ethics", "thanks", "closed")
 
 
 def negotiate(preferred: Iterable[str], available: Sequence[str]) -> str | None:
@@ -43,10 +43,11 @@ def negotiate(preferred: Iterable[str], available: Sequence[str]) -> str | None:
 def option_problems(question: Question, options: Any) -> Iterator[tuple[str, str]]:
     """Yields (key, rule broken) for a question's options in another language."""
     size = len(question.options)
+    other = ", that for other answers among them" if question.kind.other_option else ""
     if not size:
         yield "options", f"must be left out: question {question.id} has no options of its own"
     elif isinstance(options, list | tuple) and len(options) != size:
-        yield "options", f"must be {size} texts, one for each option of question {question.id}, got {len(options)}"
+        yield "options", f"must be {size} texts, one for each option of question {question.id}{other}, got {len(options)}"
     else:
         yield from label_problems(options, "options")
 

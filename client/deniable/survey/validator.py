@@ -12,7 +12,9 @@ from deniable.errors import Problem, SurveyError
 from deniable.survey.document import Document
 from deniable.survey.types.base import printable
 
-LENGTHS = {"title": 200, "about": 5000} | dict.fromkeys(("contact", "ethics", "thanks", "closed", "text", "help", "note"), 1000)
+LENGTHS = {"title": 200, "about": 5000, "institution": 200} | dict.fromkeys(
+    ("contact", "ethics", "thanks", "closed", "text", "help", "note"), 1000
+)
 """Most characters of each text of a survey."""
 
 MAX_PROBLEMS = 1000  # a hostile definition can have any number, and each takes time

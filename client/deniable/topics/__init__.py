@@ -30,16 +30,16 @@ class Topic:
 
 
 TOPICS = (
-    Topic("abortion", "Abortion", 1_200),
+    Topic("abortion", "Abortion", 1_400),
     Topic("bribery", "Bribes for public services", 1_500),
     Topic("cheating", "Cheating at university", 1_000),
     Topic("debt", "Debt and gambling", 1_500),
     Topic("doping", "Doping in sport", 800),
-    Topic("drugs", "Drugs and alcohol", 1_500),
-    Topic("harassment", "Harassment at work", 1_000),
+    Topic("drugs", "Drugs and alcohol", 2_300),
+    Topic("harassment", "Harassment at work", 1_400),
     Topic("moods", "Low mood and self-harm", 1_500),
     Topic("poaching", "Hunting and fishing against the rules", 1_000),
-    Topic("sexual_health", "Sexual health", 1_500),
+    Topic("sexual_health", "Sexual health", 2_300),
     Topic("taxes", "Undeclared work and taxes", 1_500),
     Topic("violence", "Violence by a partner", 1_200),
 )

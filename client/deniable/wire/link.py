@@ -11,7 +11,7 @@ from deniable.survey.parse import SURVEY_ID
 from deniable.wire import access_codes
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
-_PATH = re.compile(r"(.*)/s/([^/]+)/?")
+_PATH = re.compile(r"(.*)/s/([^/]+)(/kiosk)?/?")
 _PAGES = re.compile(r"/(s|manage|api)(?=/|$)")
 _KEYS = ("digest", "group", "code")
 _PORTS = {"http": 80, "https": 443}
@@ -29,6 +29,7 @@ class Link:
         digest: The digest of its definition.
         group: A public label.
         code: An invitation, as written.
+        kiosk: Whether it opens the page for a device that many people share.
     """
 
     url: str
@@ -36,14 +37,17 @@ class Link:
     digest: str | None = None
     group: str | None = None
     code: str | None = field(default=None, repr=False)
+    kiosk: bool = False
 
     def __str__(self) -> str:
         parts = [f"{key}={quote(value, safe='')}" for key in _KEYS if (value := getattr(self, key)) is not None]
-        return f"{self.url}/s/{self.survey}{'#' if parts else ''}{'&'.join(parts)}"
+        return f"{self.url}/s/{self.survey}{'/kiosk' if self.kiosk else ''}{'#' if parts else ''}{'&'.join(parts)}"
 
     @classmethod
     def parse(cls, link: str) -> Self:
         """Reads `https://host/s/<survey id>#digest=…&group=…&code=…`: parts in any order, percent-encoded, each optional.
+
+        `/kiosk` may follow the survey's id.
 
         Raises:
             ValueError: It is not such a link. The message quotes no code and no password, and says where a part after ? belongs.
@@ -54,7 +58,7 @@ class Link:
             raise ValueError(f"link must look like https://host/s/<survey id>#digest=<digest>, got {_quotable(link)!r}")
         _refuse_before_the_fragment(parts.query)
         server = server_address(f"{parts.scheme}://{parts.netloc}{match[1]}")
-        return cls(server, match[2], **_fragment(parts.fragment))
+        return cls(server, match[2], **_fragment(parts.fragment), kiosk=match[3] is not None)
 
 
 def server_address(url: str) -> str:

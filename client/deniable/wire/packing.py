@@ -17,7 +17,9 @@ from deniable.survey.layout import Field, Layout
 class RecordArray:
     """n records of a layout, all bits 0 at first.
 
-    Attributes:
+    Args:
+        layout: The positions of all bits.
+        n: The number of records.
         mask: Shape (n, questions), the questions that each respondent was asked, if the survey asks a sample; it begins each record.
     """
 

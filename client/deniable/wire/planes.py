@@ -14,7 +14,7 @@ FEW = 2048  # up to so many records, a product is faster; below 2^24, where floa
 _CHUNK_BITS = 1 << 25  # records that are turned into planes together, so that these stay in the cache
 _MOST = (1 << 16) - 64  # records of a chunk: no count needs more than 16 bits
 _TILE = 1 << 15  # words of 64 records that are combined at a time
-_CHUNK_BYTES = 1 << 19  # records whose single bits are counted together
+_CHUNK_BYTES = 1 << 17  # records whose single bits are counted together; the C library maps larger pieces anew each time
 
 _FIELDS = ((1, 0x5555555555555555, 3), (2, 0x3333333333333333, 5), (4, 0x0F0F0F0F0F0F0F0F, 17))
 """Fields of 1, 2 and 4 bits: the lower one of each two, and how many may be added up in one that is twice as wide."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import SubmissionError
-from deniable.survey import Survey
+from deniable.survey.compiled import SurveyRules
 from deniable.survey.layout import Rule
 
 FEW = 16  # up to so many records, integers are faster
@@ -22,7 +22,7 @@ Columns = NDArray[np.uint8]
 """Byte i of every record, shape (bytes of a record, records)."""
 
 
-def check(survey: Survey, reports: bytes, count: int) -> None:
+def check(survey: SurveyRules, reports: bytes, count: int) -> None:
     """Checks records as a whole.
 
     Invalid are another length than count records, padding that is set, an impossible mask, and bits that the question's coins cannot
@@ -42,12 +42,12 @@ def check(survey: Survey, reports: bytes, count: int) -> None:
         _check_columns(survey, np.ascontiguousarray(octets[first : first + many].T), first)
 
 
-def _passes(survey: Survey, record: int) -> bool:
+def _passes(survey: SurveyRules, record: int) -> bool:
     """Returns whether one record is possible."""
     layout = survey.record
     if record & (1 << 8 * layout.bytes - layout.bits) - 1 or not _can_be_drawn(survey, record):
         return False
-    for _, bits, d, asked_bit in layout.rules:
+    for _, _, bits, d, asked_bit in layout.rules:
         ones = (record & bits).bit_count()
         if asked_bit and not record & asked_bit:
             if ones:
@@ -57,7 +57,7 @@ def _passes(survey: Survey, record: int) -> bool:
     return True
 
 
-def _can_be_drawn(survey: Survey, record: int) -> bool:
+def _can_be_drawn(survey: SurveyRules, record: int) -> bool:
     if survey.ask is None:
         return True
     blocks = 0
@@ -69,7 +69,7 @@ def _can_be_drawn(survey: Survey, record: int) -> bool:
     return blocks == survey.ask
 
 
-def _check_columns(survey: Survey, columns: Columns, first: int) -> None:
+def _check_columns(survey: SurveyRules, columns: Columns, first: int) -> None:
     """Checks many records, the first with the number `first`, as `_passes` does."""
     layout = survey.record
     spare = layout.bytes * 8 - layout.bits
@@ -106,10 +106,9 @@ def _masks(bits: int, size: int) -> tuple[tuple[int, np.uint8], ...]:
 
 
 def _explained(rule: Rule) -> str:
-    item, size = rule.field.item, rule.field.item.channel.outputs
     unasked = ", and none where it was not asked" if rule.mask else ""
-    stored = f"so {item.channel.d - 1} or {item.channel.d} of the {size - 1} that are stored"
-    return f", question {item.id}: exactly {item.channel.d} of {size} bits must be set, {stored}{unasked}"
+    stored = f"so {rule.d - 1} or {rule.d} of the {rule.outputs - 1} that are stored"
+    return f", question {rule.item}: exactly {rule.d} of {rule.outputs} bits must be set, {stored}{unasked}"
 
 
 def _refuse_if(wrong: NDArray[np.bool_], first: int, rule: str, message: str) -> None:

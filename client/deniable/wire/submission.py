@@ -2,8 +2,8 @@
 
 A submission is `{id, digest, count, reports}`: 16 bytes derived from a random code (see `access_codes.py`), the digest of the
 definition, and `count` concatenated records. `group` names the public group, if the survey has groups; `mode` says who perturbed the
-answers if it was not a person's own device; `invitation` is the code, if the survey takes invitations, which the server spends and
-does not keep. In the JSON envelope `id`, `reports` and `invitation` are base64url without padding.
+answers if it was not a person's own device. In a survey by invitation, `token` is what the code was exchanged for (see `tokens.py`); a
+record by hand has the code itself, `invitation`. In the JSON envelope bytes are base64url without padding.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from deniable.errors import SubmissionError
-from deniable.survey import Survey
+from deniable.survey.compiled import SurveyRules
 from deniable.survey.document import strict_json
 from deniable.wire.access_codes import ID_BYTES, SECRET_BYTES
 from deniable.wire.part import MODES, Mode, Part
 from deniable.wire.possible import check
+from deniable.wire.tokens import NONCE_BYTES, SIGNATURE_BYTES, Token
 
 MAX_COUNT = 100_000
 _KEYS = ("id", "digest", "count", "reports")
-_OPTIONAL = ("group", "mode", "invitation")
+_OPTIONAL = ("group", "mode", "invitation", "token")
 _MOST_MARKS = 1000  # brackets and commas, including the ones in a label
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _BASE64URL = re.compile(rb"[A-Za-z0-9_-]*")
@@ -46,6 +47,7 @@ class Submission:
     group: str | None = None
     mode: Mode = "device"
     invitation: bytes | None = None
+    token: Token | None = None
 
     @property
     def part(self) -> Part:
@@ -66,6 +68,8 @@ class Submission:
             envelope["mode"] = self.mode
         if self.invitation is not None:
             envelope["invitation"] = _encode64(self.invitation)
+        if self.token is not None:
+            envelope["token"] = {"nonce": _encode64(self.token.nonce), "signature": _encode64(self.token.signature)}
         return json.dumps(envelope, separators=(",", ":"), ensure_ascii=False).encode()
 
     @classmethod
@@ -82,22 +86,23 @@ class Submission:
             raise SubmissionError("count", f"count must be a whole number from 1 to {MAX_COUNT:,}")
         if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
             raise SubmissionError("digest", "digest must be 64 lower-case hexadecimal digits")
-        submission_id = _decode64(envelope, "id")
-        if len(submission_id) != ID_BYTES:
-            raise SubmissionError("id", f"id must be {ID_BYTES} bytes in base64url, got {len(submission_id)}")
-        group, invitation = envelope.get("group"), _decode64(envelope, "invitation") if "invitation" in envelope else None
+        submission_id = _bytes_of(envelope, "id", ID_BYTES)
+        group = envelope.get("group")
         if "group" in envelope and not isinstance(group, str):
             raise SubmissionError("group", "group must be one of the survey's groups")
         mode = envelope.get("mode", "device")
         if "mode" in envelope and mode not in MODES[1:]:
             raise SubmissionError("mode", f"mode must be {' or '.join(MODES[1:])}, or left out")
-        if invitation is not None and len(invitation) != SECRET_BYTES:
-            raise SubmissionError("invitation", f"invitation must be {SECRET_BYTES} bytes in base64url, got {len(invitation)}")
+        invitation = _bytes_of(envelope, "invitation", SECRET_BYTES) if "invitation" in envelope else None
+        token = _token(envelope["token"]) if "token" in envelope else None
         records = _decode64(envelope, "reports", reports if envelope["reports"] == "" else b"")
-        return cls(submission_id, digest, count, records, group, mode, invitation)
+        return cls(submission_id, digest, count, records, group, mode, invitation, token)
 
-    def check(self, survey: Survey) -> None:
-        """Checks that records, group and invitation belong to this survey. Raises SubmissionError with the rule that is broken."""
+    def check(self, survey: SurveyRules) -> None:
+        """Checks that records, group and invitation belong to this survey. Raises SubmissionError with the rule that is broken.
+
+        Only a record by hand may have the code itself: a device exchanges it for a token first. The token's signature is not checked here.
+        """
         check(survey, self.reports, self.count)
         if survey.groups and self.group not in survey.groups:
             raise SubmissionError("group", "group must be one of the survey's groups")
@@ -105,10 +110,19 @@ class Submission:
             raise SubmissionError("group", "group must be left out: the survey has no groups")
         if self.mode == "by_hand" and not survey.coins_can_answer:
             raise SubmissionError("mode", "mode must not be by_hand: two coins cannot answer this survey")
-        if (survey.access == "invited") != (self.invitation is not None):
-            rule = "must be one of the survey's codes" if survey.access == "invited" else "must be left out: the survey is open to all"
-            raise SubmissionError("invitation", f"invitation {rule}")
-        if self.invitation is not None and self.count != 1:
+        if survey.access != "invited" and (self.invitation or self.token):
+            name = "token" if self.token else "invitation"
+            raise SubmissionError(name, f"{name} must be left out: the survey is open to all")
+        if survey.access == "invited":
+            self._check_admission()
+
+    def _check_admission(self) -> None:
+        """Checks that a record of a survey by invitation has either a token or, by hand, a code."""
+        if self.token is None and self.mode != "by_hand":
+            raise SubmissionError("token", "token must be a token of the survey: exchange an invitation code first")
+        if (self.token is None) == (self.invitation is None):
+            raise SubmissionError("invitation", "invitation must be one of the survey's codes, for a record by hand without a token")
+        if self.count != 1:
             raise SubmissionError("count", f"count must be 1 with an invitation, got {self.count:,}")
 
 
@@ -117,10 +131,33 @@ def secret_of(body: bytes) -> bytes:
     envelope = _flat_json(body)
     if not isinstance(envelope, Mapping) or set(envelope) != {"code"}:
         raise SubmissionError("keys", "the body must be an object with the key code and no other")
-    secret = _decode64(envelope, "code")
-    if len(secret) != SECRET_BYTES:
-        raise SubmissionError("code", f"code must be {SECRET_BYTES} bytes in base64url, got {len(secret)}")
-    return secret
+    return _bytes_of(envelope, "code", SECRET_BYTES)
+
+
+def exchange_of(body: bytes) -> tuple[bytes, bytes]:
+    """Returns the code and the blinded message in a body `{"code": base64url, "blinded": base64url}`. Raises SubmissionError."""
+    envelope = _flat_json(body)
+    if not isinstance(envelope, Mapping) or set(envelope) != {"code", "blinded"}:
+        raise SubmissionError("keys", "the body must be an object with the keys code and blinded and no other")
+    return _bytes_of(envelope, "code", SECRET_BYTES), _bytes_of(envelope, "blinded", SIGNATURE_BYTES)
+
+
+def _token(value: Any) -> Token:
+    """Parses the token of an envelope. Raises SubmissionError."""
+    if not isinstance(value, Mapping) or set(value) != {"nonce", "signature"}:
+        raise SubmissionError("token", "token must be an object with the keys nonce and signature and no other")
+    try:
+        return Token(_bytes_of(value, "nonce", NONCE_BYTES), _bytes_of(value, "signature", SIGNATURE_BYTES))
+    except SubmissionError as error:
+        raise SubmissionError("token", f"token: {error}") from None
+
+
+def _bytes_of(envelope: Mapping[str, Any], key: str, size: int) -> bytes:
+    """Returns the bytes of a field that always has the same number of bytes. Raises SubmissionError."""
+    content = _decode64(envelope, key)
+    if len(content) != size:
+        raise SubmissionError(key, f"{key} must be {size} bytes in base64url, got {len(content)}")
+    return content
 
 
 def _flat_json(body: bytes) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from deniable.device.columns import DictionaryColumn, TextCodes
+from deniable.device.columns import DictionaryColumn, ValueCodes
 from deniable.device.sources.rows import PART, RawRows, indexes_of
 from deniable.device.sources.text_rows import TextRows, without_text_errors
 from deniable.errors import AnswerError
@@ -82,10 +82,10 @@ class _Body:
     def batch(self, size: int) -> RawRows | None:
         """Returns up to `size` rows, read some hundred at a time to fit into the processor's cache; None at the end."""
         indexes, done, broken = self._header.indexes, 0, dict[int, str]()
-        codes, distinct = np.empty((len(indexes), size), dtype=np.int32), [TextCodes() for _ in indexes]
+        codes, distinct = np.empty((len(indexes), size), dtype=np.int32), [ValueCodes() for _ in indexes]
         while cells := self._columns(min(PART, size - done), done, broken):
             for row, texts, index in zip(codes, distinct, indexes, strict=True):
-                row[done : done + len(cells[0])] = np.fromiter(map(texts.__getitem__, cells[index]), dtype=np.int32)
+                row[done : done + len(cells[0])] = texts.encode(cells[index])
             done += len(cells[0])
         columns = [DictionaryColumn(row[:done], [text.lstrip(" ") for text in texts]) for row, texts in zip(codes, distinct, strict=True)]
         return RawRows(done, columns, broken) if done else None

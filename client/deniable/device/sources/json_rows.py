@@ -23,7 +23,7 @@ class JsonRows(TextRows):
         if "".join(first).lstrip().startswith("["):
             self.refuse_another_kind(b"[", "JSON with one object a line", text=True)
         rows = islice(map(_json_or_none, chain(first, lines)), skip, None)
-        return from_mappings(rows, names, size, _RULE)
+        return from_mappings(lambda most: list(islice(rows, most)), names, size, _RULE)
 
 
 def _each_name_once(pairs: list[tuple[str, Any]]) -> Any:

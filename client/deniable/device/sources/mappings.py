@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from deniable.device.items import ExpectedKeys, item_lists, lookup
+from deniable.device.items import ExpectedKeys, all_plain, lookup_columns
 from deniable.device.sealed import call_callers_code
-from deniable.device.sources.rows import PART, RawRows, from_row_iterator
+from deniable.device.sources.rows import RawRows, from_parts
 
 
 class Mappings:
@@ -26,23 +26,27 @@ class Mappings:
     def batches(self, names: Sequence[str], size: int, skip: int) -> Iterator[RawRows]:
         """Yields rows as `Rows.batches` does."""
         rows = call_callers_code(itertools.islice, self._get(), skip, None)
-        parts: Iterator[list[Any]] = iter(lambda: call_callers_code(list, itertools.islice(rows, min(size, PART))), [])
-        return from_mappings(_pop_all(parts), names, size, "must be a mapping from question to answer")
+        return from_mappings(
+            lambda most: call_callers_code(list, itertools.islice(rows, most)), names, size, "must be a mapping from question to answer"
+        )
 
 
-def _pop_all(parts: Iterable[list[Any]]) -> Iterator[Any]:
-    """Yields the elements of lists and removes each, so that no list keeps answers alive while they are sent."""
-    for part in parts:
-        part.reverse()
-        while part:
-            yield part.pop()
+def from_mappings(take: Callable[[int], list[Any]], names: Sequence[str], size: int, rule: str) -> Iterator[RawRows]:
+    """Returns batches of rows.
 
+    Args:
+        take: Returns the next rows, at most as many as its argument says; no row at the end. A row that is not a mapping breaks `rule`.
+        names: The columns to return.
+        size: Most rows of a batch.
+        rule: The rule.
+    """
+    keys, blank = ExpectedKeys(names), dict.fromkeys(names, "")
 
-def from_mappings(rows: Iterable[Any], names: Sequence[str], size: int, rule: str) -> Iterator[RawRows]:
-    """Returns batches of rows. A row that is not a mapping breaks `rule`."""
-    lists = item_lists(names)
+    def read(most: int) -> RawRows | None:
+        rows, broken = keys.normalize_all(take(most)), dict[int, str]()
+        if not all_plain(rows):
+            broken = {number: rule for number, row in enumerate(rows) if not isinstance(row, Mapping)}
+            rows = [blank if number in broken else row for number, row in enumerate(rows)]
+        return RawRows(len(rows), lookup_columns(rows, names), broken) if rows else None
 
-    def cells(row: Any) -> list[Any] | str:
-        return [lookup(row, name, lists) for name in names] if isinstance(row, Mapping) else rule
-
-    return from_row_iterator(map(cells, map(ExpectedKeys(names).normalize, rows)), len(names), size)
+    return from_parts(read, len(names), size)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from deniable.device.columns import DictionaryColumn, as_list
+from deniable.device.columns import ColumnBuilder, DictionaryColumn, as_list
 from deniable.device.items import item_lists, item_of
 from deniable.errors import AnswerError
 from deniable.survey.question import Question
@@ -64,19 +64,36 @@ class Rows(Protocol):
 
 def from_row_iterator(rows: Iterator[Sequence[Any] | str], width: int, size: int, skip: int = 0) -> Iterator[RawRows]:
     """Returns batches of rows from an iterator. Each row is its cells, or the rule that it breaks."""
-    remaining = itertools.islice(rows, skip, None)
-    return iter(lambda: _batch(remaining, width, size), None)
+    remaining, blank = itertools.islice(rows, skip, None), [""] * width
+
+    def read(most: int) -> RawRows | None:
+        part = list(itertools.islice(remaining, most))
+        broken = {number: row for number, row in enumerate(part) if isinstance(row, str)}
+        columns = zip(*(blank if isinstance(row, str) else row for row in part), strict=True)
+        return RawRows(len(part), list(columns), broken) if part else None
+
+    return from_parts(read, width, size)
 
 
-def _batch(rows: Iterator[Sequence[Any] | str], width: int, size: int) -> RawRows | None:
-    """Returns up to `size` rows, read some hundred at a time to fit into the processor's cache; None at the end."""
-    columns, broken, done, blank = [list[Any]() for _ in range(width)], dict[int, str](), 0, [""] * width
-    while part := list(itertools.islice(rows, min(PART, size - done))):
-        broken |= {done + number: row for number, row in enumerate(part) if isinstance(row, str)}
-        for column, cells in zip(columns, zip(*(blank if isinstance(row, str) else row for row in part), strict=True), strict=True):
-            column += cells
-        done += len(part)
-    return RawRows(done, columns, broken) if done else None
+def from_parts(read: Callable[[int], RawRows | None], width: int, size: int) -> Iterator[RawRows]:
+    """Returns batches of up to `size` rows, read some hundred at a time to fit into the processor's cache.
+
+    Args:
+        read: Returns at most as many rows as its argument says, or None at the end.
+        width: The number of columns.
+        size: Most rows of a batch.
+    """
+    return iter(lambda: _batch(read, width, size), None)
+
+
+def _batch(read: Callable[[int], RawRows | None], width: int, size: int) -> RawRows | None:
+    columns, broken, done = [ColumnBuilder() for _ in range(width)], dict[int, str](), 0
+    while part := read(min(PART, size - done)):
+        broken |= {done + number: rule for number, rule in part.broken.items()}
+        for column, cells in zip(columns, part.columns, strict=True):
+            column.extend(cells)
+        done += part.size
+    return RawRows(done, [column.build() for column in columns], broken) if done else None
 
 
 def columns_of(label: str, names: Sequence[str], present: Sequence[Any], column: Callable[[int], Any]) -> list[Any]:

@@ -13,6 +13,8 @@ import numpy as np
 from deniable.mechanism import Channel
 
 MAX_OPTIONS = 1024
+ORDERS = ("random", "rotate")
+"""Orders that a device draws: any order, or the given one from another beginning."""
 MAX_OPTION_LENGTH = 200
 MAX_NUMBER = 1_000_000_000
 MIN_SPREAD = Fraction(1, 10**9)
@@ -93,6 +95,16 @@ class QuestionType:
     @property
     def none_option(self) -> str | None:
         """The option that means that no other option applies, if there is one."""
+        return None
+
+    @property
+    def drawn_order(self) -> str | None:
+        """How a respondent's device orders the options on its page; None for the given order."""
+        return None
+
+    @property
+    def other_option(self) -> str | None:
+        """The option for all other answers, if there is one."""
         return None
 
     @property

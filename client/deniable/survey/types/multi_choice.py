@@ -28,6 +28,7 @@ class MultiChoice(Choice):
     name = "multi_choice"
     title = "any number of several options"
     optional_keys: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        **Choice.optional_keys,
         "exclusive": {
             "type": "array",
             "items": _OPTION,
@@ -57,16 +58,19 @@ class MultiChoice(Choice):
                 yield f"exclusive[{index}]", "must differ from the others"
             elif option == source.get("none"):
                 yield f"exclusive[{index}]", "must be left out: `none` is exclusive by itself"
+        if "other" in source and source["other"] in (*exclusive, source.get("none")):
+            yield "other", "must not be an exclusive option"
         if len(exclusive) + ("none" in source) >= len(options):
             yield (
                 "exclusive" if "exclusive" in source else "none",
-                "must leave an option that goes with others, or be a choice",
+                "must leave an option that goes with others; otherwise use the type choice",
             )
 
     @classmethod
     def parse(cls, source: Mapping[str, Any], epsilon: float) -> Self:
         """Returns the type with the options of a survey file."""
-        return cls(tuple(source["options"]), tuple(source.get("exclusive", ())), source.get("none"))
+        options, exclusive = tuple(source["options"]), tuple(source.get("exclusive", ()))
+        return cls(options, exclusive, source.get("none"), order=source.get("order"), other=source.get("other"))
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the options, and the exclusive ones if there are any."""

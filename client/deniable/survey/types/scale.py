@@ -25,7 +25,8 @@ class Scale(Choice):
             "minItems": 2,
             "maxItems": MAX_OPTIONS,
             "description": "A number for each option, rising; 1, 2, 3, … if left out. Means are of these.",
-        }
+        },
+        "grid": {"type": "object", "description": "The rating block of the question; write `type: rating` instead."},
     }
 
     @classmethod
