@@ -7,10 +7,12 @@
  */
 
 import { conditionProblem, questionIds } from "./conditions.mjs";
+import { gridMark, gridTexts, readGrid } from "./grid_mark.mjs";
+import { pipedIds, pipesAre } from "./piping.mjs";
 import { epsilonOf, exceeds, oddsOfAll, published, reveals } from "./randomize.mjs";
 import { recordBits } from "./submission.mjs";
 import { TYPES, typeOf } from "./types.mjs";
-import { NO_ANSWER, characters, isObject, labelProblem, printable, strip } from "./types/base.mjs";
+import { NO_ANSWER, ORDERS, characters, isObject, labelProblem, printable, strip } from "./types/base.mjs";
 
 const FORMAT = 1;
 const MAX_EPSILON = 10;
@@ -18,15 +20,18 @@ const HIGH = 8; // a higher total needs `accept_high_epsilon` in the survey's fi
 const MAX_BITS = 2048;
 const MAX_QUESTIONS = 2048;
 const MAX_BYTES = 2 ** 20;
-const LENGTHS = { title: 200, about: 5000, contact: 1000, ethics: 1000, thanks: 1000, closed: 1000, text: 1000, help: 1000, note: 1000 };
-const TEXTS = ["title", "about", "contact", "ethics", "thanks", "closed"];
-const OPTIONAL = ["contact", "ethics", "thanks", "closed", "return_link", "ask", "groups", "access", "layout", "batch", "language", "translations", "accept_high_epsilon"];
-const BATCH = 10; // default batch size
+const LENGTHS = { title: 200, about: 5000, institution: 200, contact: 1000, ethics: 1000, thanks: 1000, closed: 1000, text: 1000, help: 1000, note: 1000 };
+const TEXTS = ["title", "about", "institution", "contact", "ethics", "thanks", "closed"];
+const OPTIONAL = [...TEXTS.slice(2), "logo", "return_link", "ask", "groups", "access", "layout", "order", "release", "batch", "results", "language", "translations", "accept_high_epsilon", "accept_small_batches", "issuer"];
+const BATCH = 10; // default batch size; a lower one needs `accept_small_batches`
 const MAX_BATCH = 1000;
+const ISSUER = /^[g-z0-9_-][A-Za-z0-9_-]{340}[Qw]$/; // an odd number of exactly 2,048 bits in base64url
 const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 const SURVEY_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const RETURN_LINK = /^https:\/\/(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::[0-9]{1,5})?(?:[/?][A-Za-z0-9._~!$&'()*+,;=:@/?%-]*)?$/;
 const MAX_LINK = 500; // characters
+const LOGO = /^data:image\/(?:png;base64,iVBORw0KGgo|webp;base64,UklGR)[A-Za-z0-9+/]+={0,2}$/;
+const MAX_LOGO = 27_000; // characters: a picture of 20 kB
 const QUESTION_ID = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const SLACK = 1e-12; // sums of logarithms differ in the last digits between machines
 
@@ -39,11 +44,12 @@ export class RefusedError extends Error {
  * Checks a definition as received (a Uint8Array).
  *
  * Returns {digest, pinned, survey, epsilon, odds}: its SHA-256 in hexadecimal, whether `pin` named it, the survey, and the privacy loss of
- * one submission, as a double and exactly, as e^epsilon = own / other of two BigInts. The survey is {id, title, about, contact, ethics,
- * thanks, closed, returnLink, ask, groups, access, layout, batch, language, translations, questions, items, blocks}; each question is
- * {number, id, text, help, section, under, type, epsilon, required, showIf, source, categories, channel, items}. `under` is the first
- * question of its section. `items` are randomized separately: the question itself, or one yes/no question for each option of a multiple
- * choice.
+ * one submission, as a double and exactly, as e^epsilon = own / other of two BigInts. The survey is {id, title, about, institution, logo,
+ * contact, ethics, thanks, closed, returnLink, ask, groups, access, issuer, layout, order, release, batch, results, language, translations, questions, items, blocks};
+ * each question is {number, id, text, help, section, under, grid, type, epsilon, required, showIf, source, categories, channel, pipes, items}. `under` is
+ * the first question of its section, `grid` its rating block as in `grid_mark.mjs`, and `pipes` the ids of the questions whose answers its texts
+ * show. `items` are randomized separately: the question itself, or one yes/no question for each option of a
+ * multiple choice.
  *
  * Throws RefusedError if the digest is not `pin`, a mechanism does not follow from its epsilon, the JSON is not canonical, the total
  * epsilon is above `maxEpsilon` or above 8 without `accept_high_epsilon`, or the browser cannot compute the digest.
@@ -93,6 +99,7 @@ function readSurvey(text) {
   for (const key of TEXTS) if (key in served) plainText(served, key, key);
   const { return_link: link } = served;
   rule(link === undefined || (typeof link === "string" && link.length <= MAX_LINK && RETURN_LINK.test(link)), "return_link must be an address that begins with https://");
+  rule(served.logo === undefined || isLogo(served), "logo must be a small picture in the definition, beside an institution");
   const questions = readQuestions(served.questions);
   const { ask } = served;
   const others = readOthers(served, questions);
@@ -120,19 +127,31 @@ function acceptHigh(accepted, questions, blocks, ask) {
 }
 
 /** Checks everything except the questions (texts, groups, access, layout, translations), and fills in defaults. */
-function readOthers({ id, title, about, contact, ethics, thanks, closed, return_link: returnLink, ask, ...served }, questions) {
-  const { groups, access = "invited", layout = "steps", batch, language, translations } = served;
+function readOthers({ id, title, about, institution, logo, contact, ethics, thanks, closed, return_link: returnLink, ask, ...served }, questions) {
+  const { groups, access = "invited", layout = "steps", order, batch, results = "public", language, translations, accept_small_batches: small } = served;
   if (groups !== undefined) rule(!labelProblem(groups, "groups"), labelProblem(groups, "groups"));
   rule(access === "invited", "access must be invited, or left out");
+  const keyed = typeof served.issuer === "string" && ISSUER.test(served.issuer);
+  rule(served.access ? keyed : served.issuer === undefined, "issuer must be the key of a survey by invitation, and left out of others");
   rule(layout === "steps", "layout must be steps, or left out");
+  rule(order === undefined || ORDERS.includes(order), "order must be random or rotate, or left out");
+  const release = served.access ? "close" : "daily"; // the default
+  rule(served.release === undefined || served.release === (served.access ? "daily" : "close"), `release must be close or daily, left out for ${release}`);
+  rule(results === "public", "results must be public, or left out");
+  rule(small === undefined || small === true, "accept_small_batches must be true, or left out");
   const counted = batch === undefined || (Number.isInteger(batch) && batch >= 1 && batch <= MAX_BATCH && batch !== BATCH);
   rule(counted, `batch must be a whole number from 1 to ${MAX_BATCH}, left out for ${BATCH}`);
+  rule(small || batch === undefined || batch >= BATCH, `batch must be at least ${BATCH}, unless the survey has accept_small_batches`);
   rule(language === undefined || (isLanguage(language) && language !== "en"), "language must be a language tag, left out for en");
-  if (translations !== undefined) readTranslations(translations, language ?? "en", { title, about, contact, ethics, thanks, closed }, questions);
+  if (translations !== undefined) readTranslations(translations, language ?? "en", { title, about, institution, contact, ethics, thanks, closed }, questions);
   return {
-    ...{ id, title, about, contact, ethics, thanks, closed, returnLink, ask, groups: groups ?? [], translations: translations ?? {} },
-    ...{ access: served.access ?? "open", layout: served.layout ?? "list", batch: batch ?? BATCH, language: language ?? "en" },
+    ...{ id, title, about, institution, logo, contact, ethics, thanks, closed, returnLink, ask, groups: groups ?? [], translations: translations ?? {} },
+    ...{ access: served.access ?? "open", issuer: served.issuer, layout: served.layout ?? "list", order, release: served.release ?? release, batch: batch ?? BATCH, results: served.results ?? "private", language: language ?? "en" },
   };
+}
+
+function isLogo({ logo, institution }) {
+  return typeof logo === "string" && logo.length <= MAX_LOGO && LOGO.test(logo) && institution !== undefined;
 }
 
 /** Returns whether a value has the form of a language tag. */
@@ -159,14 +178,22 @@ function readTranslatedQuestions(words, where, questions) {
     const here = `${where}.${name}`;
     const question = questions.find(({ id }) => id === name);
     rule(question && isObject(own) && Object.keys(own).length > 0, `${here} must be a question with its text or options`);
-    const optionalTexts = ["help", "section"].filter((key) => question[key] !== undefined);
+    const first = question.grid?.first === name;
+    const optionalTexts = ["help", "section", "grid"].filter((key) => question[key] !== undefined && (key !== "grid" || first));
     checkKeys(own, here, [], ["text", "options", ...optionalTexts]);
     for (const key of ["text", "help"]) if (key in own) plainText(own, key, `${here}.${key}`);
     if ("section" in own) {
       readSection(own.section, `${here}.section`, [], Object.keys(question.section));
       rule(Object.keys(own.section).length > 0, `${here}.section must have a text`);
     }
+    if ("grid" in own) {
+      checkKeys(own.grid, `${here}.grid`, [], Object.keys(gridTexts(question.grid)));
+      rule(Object.keys(own.grid).length > 0, `${here}.grid must have a text`);
+      for (const key of Object.keys(own.grid)) plainText(own.grid, key, `${here}.grid.${key}`);
+    }
+    rule(textsOf(own).every((text) => pipesAre(text, question.pipes)), `${here} must refer to the answers that its original refers to`);
     if (!("options" in own)) continue;
+    rule(!question.grid || first, `${here}.options must be left out: the first question of its grid has them`);
     const problem = labelProblem(own.options, "options");
     rule(!problem && own.options.length === typeOf(question).options(question.source).length, `${here}.options must be a text for each option of the question`);
   }
@@ -195,11 +222,16 @@ function readQuestions(served) {
   return questions;
 }
 
-/** Returns the blocks that are sampled together: a question and its follow-up questions, by number. */
+/** Returns the texts of a question or its translation that may refer to earlier answers. */
+function textsOf({ text, help, section, grid }) {
+  return [text, help, section?.title, section?.note, grid?.text, grid?.help].filter((one) => one !== undefined);
+}
+
+/** Returns the blocks that are sampled together, by number: a question and those that depend on it or show its answer, or a rating block. */
 function blocksOf(questions) {
   const blocks = [];
-  for (const [number, { showIf }] of questions.entries()) {
-    const names = questionIds(showIf);
+  for (const [number, { showIf, pipes, grid }] of questions.entries()) {
+    const names = [...questionIds(showIf), ...pipes, ...(grid ? [grid.first] : [])];
     const related = names.length ? blocks.filter((block) => block.some((earlier) => names.includes(questions[earlier].id))) : [];
     for (const block of related) blocks.splice(blocks.indexOf(block), 1);
     blocks.push([...related.flat(), number].sort((a, b) => a - b));
@@ -214,10 +246,11 @@ function readQuestion(served, where, earlier) {
   const alternatives = kind.alternatives.filter((key) => Object.hasOwn(served, key));
   rule(alternatives.length === Math.min(kind.alternatives.length, 1), `${where} must have one of ${kind.alternatives}`);
   const keys = [...kind.keys, ...alternatives, ...kind.optional.filter((key) => Object.hasOwn(served, key))];
-  checkKeys(served, where, ["id", "text", "type", ...keys, "epsilon", "categories", "k", "keep_threshold"], ["d", "outputs", "required", "show_if", "help", "section"]);
+  checkKeys(served, where, ["id", "text", "type", ...keys, "epsilon", "categories", "k", "keep_threshold"], ["d", "outputs", "required", "show_if", "help", "section", ...kind.marks]);
   identifier(served.id, `${where}.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
   for (const key of ["text", "help"]) if (key in served) plainText(served, key, `${where}.${key}`);
   if ("section" in served) readSection(served.section, `${where}.section`, ["title"], ["note"]);
+  rule(textsOf(served).every((text) => pipesAre(text, earlier.map(({ id }) => id))), `${where} must refer to earlier questions only`);
   const problem = kind.problem(served);
   rule(!problem, `${where}.${problem}`);
   const { id, text, help, section, type, epsilon, required = true } = served;
@@ -240,8 +273,16 @@ function readQuestion(served, where, earlier) {
   sameMechanism(served, channel);
   const source = Object.fromEntries(keys.map((key) => [key, served[key]]));
   const number = earlier.length;
-  const question = { number, id, text, help, section, type, epsilon, required, showIf, source, categories, channel };
+  const question = { number, id, text, help, section, type, epsilon, required, showIf, source, categories, channel, pipes: pipedIds(textsOf(served)) };
   question.under = section ? question : earlier.at(-1)?.under;
+  if ("grid" in served) {
+    checkKeys(served.grid, `${where}.grid`, ["id"], ["text", "help"]);
+    identifier(served.grid.id, `${where}.grid.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
+    for (const key of ["text", "help"]) if (key in served.grid) plainText(served.grid, key, `${where}.grid.${key}`);
+    const { grid, problem } = readGrid(served.grid, question, earlier);
+    rule(!problem, `${where}.grid ${problem}`);
+    question.grid = grid;
+  }
   const items = labels.map((label) => ({ number, id: `${id}[${label}]`, label, text: `${text} ${label}`, type: kind.itemType, source: {}, required, categories, channel }));
   question.items = items.length ? items : [question];
   return question;
@@ -262,8 +303,8 @@ function definitionOf(served, questions) {
   return {
     ...served,
     deniable: FORMAT,
-    questions: questions.map(({ id, text, help, section, type, epsilon, required, showIf, source, categories, channel }) => ({
-      id, text, ...(help ? { help } : {}), ...(section ? { section } : {}), type, ...source, ...(required ? {} : { required }), ...(showIf ? { show_if: showIf } : {}), epsilon, categories, ...published(channel),
+    questions: questions.map(({ id, text, help, section, grid, type, epsilon, required, showIf, source, categories, channel }) => ({
+      id, text, ...(help ? { help } : {}), ...(section ? { section } : {}), ...(grid ? { grid: gridMark(grid, id) } : {}), type, ...source, ...(required ? {} : { required }), ...(showIf ? { show_if: showIf } : {}), epsilon, categories, ...published(channel),
     })),
   };
 }

@@ -1,8 +1,8 @@
 /**
  * Delivery of the perturbed envelope, exactly once, and this device's entry for a survey.
  *
- * An entry has the sampled questions, the envelope until the server has acknowledged it, and afterwards only the privacy loss. Removed
- * entries can stay in browsers' files for a while, so the withdrawal code is never in one. The envelope is stored before the first attempt,
+ * An entry has the sampled questions and tokens, the envelope until the server has acknowledged it, and afterwards only the privacy loss.
+ * Removed entries can stay in browsers' files for a while, so the withdrawal code is never in one. The envelope is stored before the first attempt,
  * and every attempt sends the same bytes: repeated noise on the same answers would average out. No entry has a true answer.
  */
 
@@ -10,7 +10,7 @@ export const PREFIX = "deniable:";
 const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and fourth attempt
 const LONGEST_PAUSE = 30000; // milliseconds that a server may ask for
 const TIMEOUT = 20000; // milliseconds for one attempt
-const CHECK_TIMEOUT = 5000; // milliseconds for the check of an invitation
+const EXCHANGE_TIMEOUT = 5000; // milliseconds for the exchange of an invitation
 const RETRY_STATUSES = new Set([408, 425, 429]); // and every status from 500 on, proxies' included
 
 /** The server has refused the record. `rule` names the broken rule; the message is the server's. */
@@ -39,14 +39,14 @@ export class ForeignReplyError extends Error {
   name = "ForeignReplyError";
 }
 
-/** Downloads the published definition as bytes. Throws DeliveryError, or ForeignReplyError if the reply is an HTML page. */
+/** Downloads a file of the server, such as a published definition: {bytes, headers}. Throws DeliveryError, or ForeignReplyError if the reply is an HTML page. */
 export async function download(url) {
   // The same options as the page's preload: other ones would download it twice. The reply forbids caching.
   const reply = await replyTo(fetch(url, { credentials: "same-origin", referrerPolicy: "no-referrer" }), (response) => response.arrayBuffer());
   if (!reply?.ok) throw new DeliveryError(reply?.status);
   const bytes = new Uint8Array(reply.body);
   if (/^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 200)))) throw new ForeignReplyError("the reply must be a definition, got a page");
-  return bytes;
+  return { bytes, headers: reply.headers };
 }
 
 /**
@@ -75,16 +75,19 @@ function isAccepted(reply) {
 }
 
 /**
- * Asks whether an invitation (in base64url) can be used, without using it. Resolves to false only if the server says so; on failure,
- * sending the record will show.
+ * Asks for the signature on a blinded token: {code, blinded}, in base64url. Resolves to undefined if the server cannot be reached. Throws
+ * RejectedError if it refuses the code.
  */
-export async function isUsable(url, code) {
-  const reply = await post(url, JSON.stringify({ code }), CHECK_TIMEOUT);
+export async function requestSignature(url, request) {
+  const reply = await post(url, JSON.stringify(request), EXCHANGE_TIMEOUT);
   try {
-    return !reply?.ok || JSON.parse(reply.body).usable !== false;
-  } catch {
-    return true;
+    const { signature, rule, detail } = JSON.parse(reply.body);
+    if (reply.ok && /^[\w-]{342}$/.test(signature)) return signature;
+    if (!reply.ok && reply.status < 500 && !RETRY_STATUSES.has(reply.status) && rule && detail) throw new RejectedError(rule, detail);
+  } catch (error) {
+    if (error instanceof RejectedError) throw error; // else no reply of the server's
   }
+  return undefined;
 }
 
 /** Returns the milliseconds before the next attempt: the server's Retry-After in seconds, but at least our own pause. */
@@ -209,9 +212,48 @@ export class Device {
     this.#before = this.#entry.epsilon;
   }
 
-  /** Stores an envelope until it is acknowledged, and adds its privacy loss to earlier ones. Throws if that fails. */
-  keep({ envelope, epsilon }) {
-    this.#keep({ envelope, epsilon: (this.#before ?? 0) + epsilon });
+  /**
+   * Stores an envelope until it is acknowledged, and adds its privacy loss to earlier ones. Throws if that fails. `name`: its token's; `code`:
+   * the invitation code in base64url, if it is not exchanged yet.
+   */
+  keep({ envelope, epsilon, name, code }) {
+    this.#keep({ envelope, epsilon: (this.#before ?? 0) + epsilon, code, tokens: code ? this.#entry.tokens : this.#without(name) });
+  }
+
+  /** Returns the token of this name, or undefined: {nonce, blinded, inverse} until it is signed, then {nonce, signature}. */
+  token(name) {
+    return this.#entry.tokens?.[name];
+  }
+
+  /** Stores a token under a name. */
+  keepToken(name, token) {
+    this.#keep({ ...this.#entry, tokens: { ...this.#entry.tokens, [name]: token } });
+  }
+
+  /** Whether a code was used on this device without a record yet. */
+  get hasToken() {
+    return this.#entry.tokens !== undefined;
+  }
+
+  /** Returns the tokens except one, or undefined if there are no others. */
+  #without(name) {
+    const others = Object.entries(this.#entry.tokens ?? {}).filter(([other]) => other !== name);
+    return others.length ? Object.fromEntries(others) : undefined;
+  }
+
+  /** The invitation code of the envelope, in base64url, if it is not exchanged yet. */
+  get code() {
+    return this.#entry.code;
+  }
+
+  /** Adds the token of this name to the envelope, in place of the code. */
+  admit(name, token) {
+    this.#amend({ envelope: JSON.stringify({ ...JSON.parse(this.waiting), token }), code: undefined, tokens: this.#without(name) });
+  }
+
+  /** Replaces the envelope's code, or its token by a code. */
+  invite(code) {
+    this.#amend({ envelope: JSON.stringify({ ...JSON.parse(this.waiting), token: undefined }), code });
   }
 
   /** Whether the entry outlives the page. */
@@ -222,11 +264,6 @@ export class Device {
   /** Changes the entry, unless another window has removed its envelope. */
   #amend(changes) {
     if (this.waiting) this.#keep({ ...this.#entry, ...changes });
-  }
-
-  /** Replaces the envelope by one with the same record and another invitation. */
-  amend(envelope) {
-    this.#amend({ envelope });
   }
 
   /** Whether the envelope waits for the respondent's decision, because the server has not counted it. */
@@ -241,7 +278,8 @@ export class Device {
 
   /** Removes the acknowledged envelope and keeps its privacy loss. */
   settle() {
-    if (this.waiting) this.#keep({ epsilon: this.#entry.epsilon });
+    const { epsilon, tokens } = this.#entry;
+    if (this.waiting) this.#keep({ epsilon, tokens });
   }
 
   /** Removes this survey's entry, and the entries of all surveys without a waiting envelope. */

@@ -53,12 +53,15 @@ export function visibleQuestions(questions, answers) {
 
 /** Returns whether a question with this condition is shown. Any of its options satisfies a condition on a multiple choice. */
 function isShown(showIf, questions, categories) {
-  return holds(showIf, ({ question, is }) => {
-    const number = questions.findIndex(({ id }) => id === question);
+  const numberOf = (question) => questions.findIndex(({ id }) => id === question);
+  const met = (question, is) => {
+    const number = numberOf(question);
     const { items } = questions[number];
     if (items[0].label === undefined) return is.includes(items[0].categories[categories[number][0]]);
     return items.some(({ label }, index) => categories[number][index] === 0 && is.includes(label));
-  });
+  };
+  const scoreOf = (question) => questions[numberOf(question)].source.scores[categories[numberOf(question)][0]] ?? 0;
+  return holds(showIf, met, scoreOf);
 }
 
 /** Returns whether a question allows an answer. */

@@ -7,37 +7,37 @@ import { RefusedError } from "./definition.mjs";
 import { latinDigits, t, tn } from "./language.mjs";
 import { fill } from "./page.mjs";
 
-/** The fields that the link does not fill. `read()` returns {group, invitation}, or undefined after it has marked the missing ones. */
+/** The fields that the link does not fill. `read()` returns {group, code}, or undefined after it has marked the missing ones. */
 export class Entry {
   #survey;
   #fragment;
   #root;
 
-  constructor(root, survey, fragment) {
+  /** `full`: the groups that take no more records. */
+  constructor(root, survey, fragment, full = []) {
     this.#survey = survey;
     this.#fragment = fragment;
     this.#root = root;
     this.#offer("group", survey.groups.length > 0 && groupOf(survey, fragment) === undefined);
     this.#offer("code", survey.access === "invited" && !fragment.get("code"));
     const [first] = this.#field("group").options;
-    this.#field("group").replaceChildren(first, ...survey.groups.map((group) => Object.assign(new Option(group), { lang: survey.language })));
+    this.#field("group").replaceChildren(first, ...survey.groups.map((group) => Object.assign(new Option(group), { lang: survey.language, disabled: full.includes(group) })));
     const step = root.closest("section");
     const oneOf = tn("It is one of {count} group.", "It is one of {count} groups.", survey.groups.length);
     for (const element of step.querySelectorAll(".one-of")) element.textContent = oneOf;
-    step.querySelector(".grouped").hidden = survey.groups.length === 0;
     this.#field("code").value = fragment.get("code") ?? "";
     syncDefaults(root);
   }
 
-  /** Marks each missing or invalid field, and focuses the first. `isUsable` asks the server about an invitation code. */
-  async read(isUsable) {
+  /** Marks each missing or invalid field, and focuses the first. `exchange` resolves to false if the server refuses an invitation code. */
+  async read(exchange) {
     const { groups, access } = this.#survey;
     const group = groupOf(this.#survey, this.#fragment) ?? groups[this.#field("group").selectedIndex - 1];
-    const invitation = access === "invited" ? await parseCode(latinDigits(this.#field("code").value)) : undefined;
-    const wrong = [["group", groups.length > 0 && group === undefined], ["code", access === "invited" && invitation === undefined]];
+    const code = access === "invited" ? await parseCode(latinDigits(this.#field("code").value)) : undefined;
+    const wrong = [["group", groups.length > 0 && group === undefined], ["code", access === "invited" && code === undefined]];
     for (const [name, missing] of wrong) this.#mark(name, missing);
     const first = wrong.find(([, missing]) => missing);
-    if (!first && (invitation === undefined || (await isUsable(invitation)))) return { group, invitation };
+    if (!first && (code === undefined || (await exchange(code)))) return { group, code };
     if (!first) this.#mark("code", true, "used");
     this.#field(first?.[0] ?? "code").focus();
     return undefined;
@@ -56,14 +56,6 @@ export class Entry {
   #offer(name, wanted) {
     this.#field(name).closest("label").hidden = !wanted;
     this.#root.hidden = [...this.#root.querySelectorAll("label")].every(({ hidden }) => hidden);
-    if (name === "code") this.#explain(wanted);
-  }
-
-  /** Explains what happens to the code, below the buttons: to a typed one or to the link's. */
-  #explain(typed) {
-    const element = (part) => this.#root.closest("section").querySelector(part);
-    element("#hint-code").hidden = !typed;
-    element(".invited").hidden = typed || this.#survey.access !== "invited";
   }
 }
 

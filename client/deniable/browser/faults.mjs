@@ -67,7 +67,7 @@ export function showFault(error, device) {
 function explainRecord({ isLasting }) {
   return isLasting
     ? t("Your record is safe: it waits on this device and goes out once the page works again. You need not answer again.")
-    : t("This browser keeps nothing, so your record goes with this page. It may have reached the server: do not answer again, since two records tell more about you than one.");
+    : t("This browser keeps nothing, so your record goes with this page. It may have reached the server: do not answer again.");
 }
 
 /**

@@ -1,53 +1,39 @@
 /**
  * Entry point of the respondents' page: checks the survey, asks for consent, asks the questions, randomizes once and delivers.
  *
- * True answers exist in the page's controls, and in `perturb` while it runs. Only its return value leaves this file, to the storage or the
- * network.
+ * True answers exist in the page's controls, and in `perturb` while it runs. Only its return value reaches the storage or the network.
  */
 
 import { cleanAddress, digestOf, marksNotice, readAddress, showMisled } from "./address.mjs";
 import { Questionnaire } from "./asking.mjs";
 import { releaseBack, handleBack, wasAnswering } from "./back_button.mjs";
+import { checkedDefinition, requireBrowser } from "./checks.mjs";
 import { parseCode, newSecret, submissionId, formatCode } from "./codes.mjs";
+import { factsOf, showClaims } from "./claims.mjs";
 import { writeConsent } from "./consent.mjs";
-import { RefusedError, readDefinition } from "./definition.mjs";
-import { DeliveryError, RejectedError, deliver, download, isUsable } from "./delivery.mjs";
-import { encodeAll } from "./encode.mjs";
+import { RefusedError } from "./definition.mjs";
+import { DeliveryError, RejectedError, deliver } from "./delivery.mjs";
 import { Entry, groupOf, mark, showGroup } from "./entry.mjs";
 import { showRefusal, showFault, watchErrors } from "./faults.mjs";
 import { appOf } from "./inapp.mjs";
+import { fullGroups, showFull } from "./full_groups.mjs";
 import { openDevice, guardStorage } from "./keeping.mjs";
 import { keepFragment, language, latinDigits, number, percent, t, tn } from "./language.mjs";
 import { linkUp } from "./links.mjs";
 import { fill, onEnter, onPress, onSinglePress, show } from "./page.mjs";
+import { perturb } from "./perturb.mjs";
 import { oddsOfSum, posteriorBound } from "./posterior.mjs";
-import { cryptoWords, draw, randomize } from "./randomize.mjs";
+import { cryptoWords, draw } from "./randomize.mjs";
 import { receipt } from "./receipt.mjs";
-import { noteCode, showSent, sendState } from "./send_state.mjs";
+import { showSent, sendState } from "./send_state.mjs";
 import { offerWords } from "./six_words.mjs";
-import { base64url, envelope, pack } from "./submission.mjs";
+import { base64url, fromBase64url } from "./submission.mjs";
 import { offerLanguages, surveyLanguage } from "./survey_language.mjs";
+import { Tokens } from "./tokens.mjs";
 import { copyText, showCode } from "./withdrawal.mjs";
 import { wordsOf } from "./words.mjs";
 
 const RETRY_INTERVAL = 30_000; // milliseconds until a waiting record is sent again
-
-/**
- * Encodes and randomizes the answers once, and packs them into an envelope.
- *
- * `answers` are the answers to the questions that `sample` selects, or to all. Coins are also tossed for the other questions, whose bits are
- * not sent. `more` may have a group and an invitation.
- */
-export function perturb({ digest, survey: { questions, items } }, answers, nextWord, { id, sample, ...more }) {
-  const categories = encodeAll(questions.filter(isSampled(sample)), answers, nextWord);
-  const bits = items.map((item) => randomize(item.channel, isSampled(sample)(item) ? categories.shift() : 0, nextWord));
-  return envelope({ id, digest, count: 1, reports: pack(items, bits, sample), ...more });
-}
-
-/** Returns a test of whether a question, or an item of one, is in the sample. */
-function isSampled(sample) {
-  return ({ number }) => sample === undefined || sample[number] === 1;
-}
 
 async function start(url, { survey: id, closed }) {
   showSent(sendState());
@@ -58,53 +44,37 @@ async function start(url, { survey: id, closed }) {
   cleanAddress(address);
   const pin = digestOf(address);
   requireBrowser();
-  const definition = await readDefinition(await download(url), { pin }).catch(translateRefusal);
-  if (definition.survey.id !== id) throw new RefusedError(t("the survey must be {id}, as the link says, got another one", { id }));
-  const { device, lock } = await openDevice(definition.digest);
+  const definition = await checkedDefinition(url, id, pin);
+  const { device, lock } = await openDevice(definition);
   const textLanguage = surveyLanguage(definition.survey);
   const words = wordsOf(definition.survey, textLanguage);
   offerLanguages(definition.survey, textLanguage, hash);
   document.title = words.title.text; // the only title: browsers write titles to the disk
-  const context = { url: `${url}/submissions`, check: `${url}/invitations/check`, definition, device, lock, fragment, link, marks, words, closed: closed !== undefined };
+  const facts = factsOf(definition);
+  showClaims(document, facts);
+  const context = { facts, url: `${url}/submissions`, exchange: `${url}/tokens`, definition, device, lock, fragment, link, marks, words, closed: closed !== undefined };
   watchErrors((error) => showRefusal(error, device));
   if (device.isAnswered) showAnswered(context);
   else if (device.isHeld) showUncounted(context);
   else if (device.waiting) send(context);
-  else if (!context.closed) askConsent(context);
-  else showClosed(context);
-}
-
-/** Translates the refusal of a definition. The broken rule becomes a detail, in English. */
-function translateRefusal(error) {
-  if (!(error instanceof RefusedError)) throw error;
-  const reason = t("what this server says about the survey is not what it must be, or not what your link names");
-  throw Object.assign(new RefusedError(reason), { detail: error.message });
-}
-
-/** Throws RefusedError if the browser lacks what the page needs. */
-function requireBrowser() {
-  if (!isSecureContext) {
-    throw new RefusedError(t("this page must be opened over HTTPS: only there can your browser check the survey that it was given"));
-  }
-  try {
-    cryptoWords()();
-  } catch {
-    throw new RefusedError(t("this browser must have a cryptographic random generator, whose coins hide your answers; it has none"));
+  else if (context.closed) showClosed(context);
+  else {
+    context.full = await fullGroups(url, definition.survey);
+    if (!showFull(definition.survey, fragment, context.full)) askConsent(context);
   }
 }
 
 function askConsent(context) {
-  const { definition, device, fragment, words } = context;
+  const { definition, device, facts, fragment, words } = context;
   const group = groupOf(definition.survey, fragment);
   const step = show("consent");
   step.querySelector(".anew").hidden = !wasAnswering();
-  writeConsent(step, definition, words, device.spent({ others: true }));
+  writeConsent(step, definition, facts, words, device.spent({ others: true }));
   showGroup(step, group);
   showApp(step, context.link);
   fill(step, { marks: marksNotice(context.marks) });
-  step.querySelector(".marks").hidden = context.marks.length === 0;
   offerWords(step, definition.digest);
-  const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment);
+  const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment, context.full);
   onEnter(step.querySelector("[data-slot=entry]"), step, "agree");
   let questionnaire;
   let [checking, declined] = [false, false];
@@ -116,14 +86,10 @@ function askConsent(context) {
   onSinglePress(step, "agree", async () => {
     if (checking) return; // pressed again during the check
     checking = true;
-    const check = (code) => {
-      noteCode();
-      return isUsable(context.check, base64url(code));
-    };
-    const more = await entry.read(check).finally(() => (checking = false));
-    if (!more || declined) return;
-    context.more = more;
-    showGroup(document.getElementById("review"), context.more.group);
+    const answers = await entry.read((code) => isAdmitted(context, code)).finally(() => (checking = false));
+    if (!answers || declined) return;
+    Object.assign(context, answers);
+    showGroup(document.getElementById("review"), context.group);
     if (questionnaire) questionnaire.resume();
     else questionnaire = askQuestions(context);
     handleBack(() => context.sending || questionnaire.back() || backToConsent(), () => questionnaire.resume());
@@ -135,6 +101,20 @@ function askConsent(context) {
     showSent(sendState(device));
     onPress(show("declined"), "back", () => askConsent(context));
   });
+}
+
+/**
+ * Exchanges an invitation code for a token. Resolves to false if the server says that it cannot be used. If the server cannot be reached, the
+ * code is exchanged before the record is sent.
+ */
+async function isAdmitted(context, code) {
+  try {
+    await new Tokens(context).exchange(code);
+  } catch (error) {
+    if (error.rule === "invitation") return false;
+    if (!(error instanceof RejectedError)) throw error;
+  }
+  return true;
 }
 
 /** Warns if the page is open inside another app, and explains how to leave it. */
@@ -157,8 +137,7 @@ function showApp(step, link) {
 function askQuestions(context) {
   const { definition: { survey }, device, words } = context;
   const sample = guardStorage(() => device.sample(() => draw(survey, cryptoWords())));
-  const questions = survey.questions.filter(isSampled(sample));
-  const questionnaire = new Questionnaire(questions, words, survey.layout === "steps", () => {
+  const questionnaire = new Questionnaire(survey, sample, words, () => {
     if (context.sending) return; // pressed twice
     context.sending = true;
     finish({ ...context, sample }, questionnaire).catch((error) => {
@@ -174,16 +153,17 @@ function askQuestions(context) {
 
 /** Randomizes, stores and sends. Only one window of this browser draws a record; the others find it in the storage. */
 async function finish(context, questionnaire) {
-  const { definition, device, lock, sample, more } = context;
+  const { definition, device, lock, sample, group, code: invitation } = context;
   const code = newSecret();
   const [id, text] = await Promise.all([submissionId(code), formatCode(code)]);
+  const { name, token } = invitation ? await new Tokens(context).find(invitation) : {};
   let own; // the withdrawal code, if this page draws the record
   await lock(definition.digest, () => {
     if (device.isAnswered || device.waiting) return;
     const answers = questionnaire.take();
-    const perturbed = perturb(definition, answers, cryptoWords(), { id, sample, ...more });
+    const perturbed = perturb(definition, answers, cryptoWords(), { id, sample, group, token });
     answers.fill(undefined);
-    guardStorage(() => device.keep({ envelope: perturbed, epsilon: definition.epsilon }));
+    guardStorage(() => device.keep({ envelope: perturbed, epsilon: definition.epsilon, name, code: invitation && !token ? base64url(invitation) : undefined }));
     own = { id: base64url(id), code: text };
   });
   questionnaire.clear(); // another window may have been faster: its record counts
@@ -200,10 +180,12 @@ async function attempt(context) {
   const { url, definition: { survey }, device, words } = context;
   if (!device.waiting) return device.isAnswered ? showAnswered(context) : location.reload();
   if (device.isHeld) return location.reload(); // another window has shown that it was not counted
-  const body = device.waiting;
   const step = show("sending");
   fill(step, { attempt: null });
+  let body;
   try {
+    await admit(context);
+    body = device.waiting;
     await deliver(url, body, (attempt) => fill(step, { attempt: t("No answer from the server yet. Trying again ({attempt})…", { attempt: number(attempt) }) }));
   } catch (error) {
     if (error instanceof RejectedError || error instanceof DeliveryError) return offerRetry(context, error);
@@ -217,6 +199,16 @@ async function attempt(context) {
   showGroup(thanks, JSON.parse(body).group);
   showSpending(thanks, context);
   return thanks.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, body, t("Show what was sent")));
+}
+
+/** Exchanges the envelope's invitation code, if that was not possible before. Throws RejectedError or DeliveryError. */
+async function admit(context) {
+  const { device } = context;
+  if (!device.code) return;
+  const [tokens, code] = [new Tokens(context), fromBase64url(device.code)];
+  if (!(await tokens.exchange(code))) throw new DeliveryError();
+  const { name, token } = await tokens.find(code);
+  guardStorage(() => device.admit(name, token));
 }
 
 /** Shows the survey's ending and its return link: the same address for everybody, and only the respondent opens it. */
@@ -366,11 +358,10 @@ function reasonOf(error) {
 /** Replaces the invitation code of the same record. Resolves to a false value if the typed code is invalid. */
 async function useCode(step, device) {
   const field = step.querySelector("[data-field=code]");
-  const invitation = await parseCode(latinDigits(field.value));
-  mark(field, invitation === undefined);
-  if (!invitation) return field.focus();
-  const amended = JSON.stringify({ ...JSON.parse(device.waiting), invitation: base64url(invitation) });
-  guardStorage(() => device.amend(amended));
+  const code = await parseCode(latinDigits(field.value));
+  mark(field, code === undefined);
+  if (!code) return field.focus();
+  guardStorage(() => device.invite(base64url(code)));
   return true;
 }
 

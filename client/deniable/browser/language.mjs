@@ -56,6 +56,15 @@ export function list(texts) {
   return texts.join(t(", "));
 }
 
+/** Joins texts as a sentence in this language does, with its word for "and" where the browser knows it. */
+export function listIn(tag, texts) {
+  try {
+    return new Intl.ListFormat(tag, { type: "conjunction" }).format(texts);
+  } catch {
+    return list(texts); // an old browser, or a tag that is no language
+  }
+}
+
 /**
  * Parses a number typed in the page's language into a plain decimal: 5.000,5 and 5 000,5 in German become 5000.5.
  *
@@ -82,6 +91,12 @@ export function keepFragment(hash) {
   for (const link of document.querySelectorAll(".languages a")) link.hash = hash;
 }
 
+/** Forgets the loaded texts, after the page was replaced by its copy in another language. */
+export function forgetCatalog() {
+  catalog = undefined;
+  formats.clear();
+}
+
 function loadCatalog() {
   catalog ??= JSON.parse(globalThis.document?.getElementById("messages")?.textContent ?? "null") ?? ENGLISH;
   return catalog;
@@ -92,12 +107,13 @@ function lookUp(message) {
   return Object.hasOwn(messages, message) ? messages[message] : undefined;
 }
 
-function insert(text, values) {
+/** Replaces `{name}` by `values.name`; a name without a value stays. */
+export function insert(text, values) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (Object.hasOwn(values, name) ? isolate(String(values[name]), text) : whole));
 }
 
 /** Isolates a value of the opposite text direction, so that it does not reorder the text beside it. */
-function isolate(value, text) {
+export function isolate(value, text) {
   const differs = /\p{L}/u.test(value) && RIGHT_TO_LEFT.test(value) !== RIGHT_TO_LEFT.test(text);
   return differs ? `\u2068${value}\u2069` : value;
 }

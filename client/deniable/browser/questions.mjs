@@ -5,8 +5,9 @@
 
 import { syncDefaults } from "./control_defaults.mjs";
 import { allows, visibleQuestions } from "./encode.mjs";
-import { list, number, readNumber, t } from "./language.mjs";
+import { list, listIn, number, readNumber, t } from "./language.mjs";
 import { isRightToLeft } from "./language_names.mjs";
+import { optionOrder } from "./order.mjs";
 import { copy, fill } from "./page.mjs";
 import { typeOf } from "./types.mjs";
 
@@ -17,15 +18,17 @@ const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 /** The controls of a survey. `onChange()` is called after every change, without the answer or its question. */
 export class Controls {
   #questions;
+  #words;
   #parts;
   #visible;
   #positionText; // returns a question's position in words
 
-  /** `oneByOne`: each question is the heading of its own page. */
-  constructor(questions, words, oneByOne, onChange) {
+  /** `oneByOne`: each question is the heading of its own page. `nextWord` draws the order of options. */
+  constructor(questions, words, oneByOne, nextWord, onChange) {
     this.#questions = questions;
-    this.#parts = questions.map((question, index) => build(question, words, index));
-    if (oneByOne) for (const { element } of this.#parts) makeHeading(element);
+    this.#words = words;
+    this.#parts = questions.map((question, index) => build(question, words, index, nextWord));
+    if (oneByOne) for (const [index, { element }] of this.#parts.entries()) if (!questions[index].grid) makeHeading(element);
     this.#positionText = describePosition(questions, oneByOne);
     for (const part of this.#parts) {
       // On every key: if the problem disappeared only on leaving the field, the button pressed next would move away.
@@ -52,7 +55,24 @@ export class Controls {
     this.#visible = visibleQuestions(this.#questions, this.#parts.map(({ answer }) => answer()));
     for (const [index, { element }] of this.#parts.entries()) element.hidden = !this.#visible[index];
     for (const [before, index] of this.visible.entries()) fill(this.#parts[index].element, { place: this.#positionText(before, this.#questions[index]) });
+    this.#pipe();
   }
+
+  /** Puts the current answers into the texts that show some. Nothing else on the page has them. */
+  #pipe() {
+    for (const [index, question] of this.#questions.entries()) {
+      if (question.pipes.length === 0) continue;
+      fill(this.#parts[index].element, { text: this.#words.question(question, this.answerOf), help: this.#words.help(question, this.answerOf) });
+    }
+  }
+
+  /** Returns the answer to the question with this id in words, for a later text; undefined without one, or if it is hidden. */
+  answerOf = (id) => {
+    const index = this.#questions.findIndex((question) => question.id === id);
+    if (index < 0 || !this.#visible[index]) return undefined;
+    const { answer, inText } = this.#parts[index];
+    return hasAnswer(answer()) && allows(this.#questions[index], answer()) ? inText() : undefined;
+  };
 
   /** The indices of the visible questions. */
   get visible() {
@@ -104,6 +124,7 @@ export class Controls {
       reset();
       syncDefaults(element);
     }
+    this.#pipe();
   }
 }
 
@@ -142,27 +163,39 @@ function makeHeading(element) {
   }
 }
 
-/** Builds a question's element, with `answer()`, its value; `inWords()`, its text; and `reset()`. */
-function build(question, words, index) {
+/**
+ * Builds a question's element, with `answer()`, its value; `inWords()`, its text; `inText()`, its text within a later one; and `reset()`.
+ */
+function build(question, words, index, nextWord) {
   const { required, categories } = question;
   const kind = typeOf(question).control;
-  const shape = kind === "radios" && categories.length > MAX_RADIOS ? "list" : kind;
+  const shape = kind === "radios" && categories.length > MAX_RADIOS ? "list" : question.grid ? "row" : kind;
   const element = copy(`question-${shape}`);
   fill(element, { text: words.question(question), help: words.help(question) });
-  setDirection(element, words.question(question).lang);
+  if (shape !== "row") setDirection(element, words.question(question).lang); // a row has its table's
   const control = element.querySelector("select, input[type=text]") ?? element;
   if (control !== element) control.setAttribute("aria-labelledby", idsOf(element, index, ["place", "text"])); // not the rest of its label
+  if (shape === "row") element.setAttribute("aria-labelledby", idsOf(element, index, ["text"]));
   if (shape !== "boxes") control.setAttribute("aria-required", required);
-  const labels = words.options(question);
+  const given = words.options(question);
+  const places = optionOrder(question, given.length, nextWord);
+  const labels = places.map((place) => given[place]);
   const lang = words.optionsLanguage(question);
-  const part = { element, control, index, ...CONTROLS[shape](element, question, labels, lang) };
+  const part = { element, control, index, ...CONTROLS[shape](element, inOrder(question, places), labels, lang) };
   if (shape !== "field") setLanguage(element, labels.length, lang);
   mark(part, false);
   return part;
 }
 
-/** Sets the direction of a question that differs from the page's. */
-function setDirection(element, lang) {
+/** Returns a question with its options, or items, in the order of the page. */
+function inOrder(question, places) {
+  const { categories, items } = question;
+  if (items[0].label !== undefined) return { ...question, items: places.map((place) => items[place]) };
+  return { ...question, categories: [...places.map((place) => categories[place]), ...categories.slice(places.length)] };
+}
+
+/** Sets the direction of a question, or of a table of them, that differs from the page's. */
+export function setDirection(element, lang) {
   const direction = isRightToLeft(lang) ? "rtl" : "ltr";
   if (direction !== (document.documentElement.dir || "ltr")) element.dir = direction;
 }
@@ -185,6 +218,7 @@ function setLanguage(element, count, lang) {
  */
 const CONTROLS = {
   radios: (...args) => choiceOf(...args, (element) => groupOf([...element.querySelectorAll("input")])),
+  row: (...args) => CONTROLS.radios(...args),
   list: (...args) => choiceOf(...args, (element) => listOf(element.querySelector("select"))),
   boxes: boxesOf,
   field: fieldOf,
@@ -194,7 +228,8 @@ const CONTROLS = {
 function choiceOf(element, { required, categories }, labels, lang, track) {
   addOptions(element, required ? labels : [...labels, t("Prefer not to say")]);
   const { chosen, reset } = track(element);
-  return { answer: () => categories[chosen()], inWords: () => (labels[chosen()] ? { text: labels[chosen()], lang } : { text: t("Prefer not to say") }), reset };
+  const inText = () => labels[chosen()];
+  return { answer: () => categories[chosen()], inText, inWords: () => (inText() ? { text: inText(), lang } : { text: t("Prefer not to say") }), reset };
 }
 
 /**
@@ -215,6 +250,7 @@ function boxesOf(element, question, labels, lang) {
     element.querySelector(".problem").textContent = t("Tick what applies, or “{none}”.", { none });
   }
   const skips = items.length + (source.none === undefined ? 1 : 0); // the index of "Prefer not to say"
+  const named = () => ticked().flatMap((index) => labels[index] ?? []);
   const ticked = () => boxes.flatMap(({ checked }, index) => (checked ? [index] : []));
   for (const [index, box] of boxes.entries()) {
     box.addEventListener("change", () => {
@@ -229,10 +265,8 @@ function boxesOf(element, question, labels, lang) {
       if (selected.length === 0 || selected[0] === skips) return undefined;
       return selected.filter((index) => index < items.length).map((index) => items[index].label);
     },
-    inWords: () => {
-      const named = ticked().flatMap((index) => labels[index] ?? []);
-      return named.length ? { text: list(named), lang } : { text: t("None of these") };
-    },
+    inText: () => (named().length ? listIn(lang, named()) : undefined),
+    inWords: () => (named().length ? { text: list(named()), lang } : { text: t("None of these") }),
     reset: () => {
       for (const box of boxes) box.checked = false;
       status.textContent = "";
@@ -247,8 +281,10 @@ function markExclusive(box) {
   box.nextElementSibling.after(" ", note); // accessible names are concatenated without spaces
 }
 
-/** Fills a number field. The review shows the number as it was parsed. */
-function fieldOf(element, { required, source: { low, high } }) {
+/** Fills a number field. The review shows the number as it was parsed, a later text as it was typed, or the name of its bin. */
+function fieldOf(element, question, labels) {
+  const { required, source } = question;
+  const { low, high, bins } = source;
   const field = element.querySelector("input");
   if (low < 0) field.inputMode = "text"; // phones' decimal keypads have no minus
   const exact = (value) => number(value, { maximumFractionDigits: 20 });
@@ -258,6 +294,7 @@ function fieldOf(element, { required, source: { low, high } }) {
   element.querySelector("[data-slot=problem]").hidden = true;
   return {
     answer: () => readNumber(field.value),
+    inText: () => (bins ? labels[typeOf(question).position(source, question.categories, readNumber(field.value))] : field.value.trim()),
     inWords: () => ({ text: exact(Number(readNumber(field.value))) }),
     reset: () => {
       field.value = "";

@@ -151,7 +151,7 @@ export function choose(size, of, nextWord, coin = WORD, oneLess = false) {
 }
 
 /** Returns a uniform integer in [0, bound), by rejection. A single possible value consumes no word. */
-function uniformBelow(bound, coin, nextWord) {
+export function uniformBelow(bound, coin, nextWord) {
   if (bound === 1) return 0;
   const largest = coin - (coin % bound) - 1;
   let draw = nextWord();

@@ -3,7 +3,7 @@
 import { list, number, t } from "./language.mjs";
 import { copy, fill } from "./page.mjs";
 import { people } from "./posterior.mjs";
-import { unpackRecord } from "./submission.mjs";
+import { fromBase64url, unpackRecord } from "./submission.mjs";
 import { typeOf } from "./types.mjs";
 import { categoryLabels, itemTexts } from "./words.mjs";
 
@@ -30,9 +30,4 @@ export function sentence(item, labels, bits) {
   const named = list(labels.filter((_, index) => bits[index] === 1));
   const { of, other } = people(channel);
   return typeOf(item).describeRecord(source, channel, { named, chance: number(other), of: number(of), d: number(channel.d), k: number(channel.k) }, labels, bits);
-}
-
-/** Decodes base64url without padding. */
-function fromBase64url(text) {
-  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
 }

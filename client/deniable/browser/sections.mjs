@@ -4,10 +4,12 @@ import { copy, fill } from "./page.mjs";
 
 export class Sections {
   #questions;
+  #words;
   #headings = new Map(); // keyed by the first question of the section
 
   constructor(questions, words) {
     this.#questions = questions;
+    this.#words = words;
     for (const { under } of questions) {
       if (!under || this.#headings.has(under)) continue;
       const heading = copy("section");
@@ -31,6 +33,11 @@ export class Sections {
   show(indices) {
     const sections = new Set(indices.map((index) => this.#questions[index].under));
     for (const [under, heading] of this.#headings) heading.hidden = !sections.has(under);
+  }
+
+  /** Puts the current answers into the headings that show some. */
+  pipe(answerOf) {
+    for (const [under, heading] of this.#headings) if (under.pipes.length) fill(heading, this.#words.section(under, answerOf));
   }
 
   /** Returns the heading of the visible question at this index, or undefined if an earlier question has it. */

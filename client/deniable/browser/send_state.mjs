@@ -7,7 +7,7 @@
 
 import { PREFIX } from "./delivery.mjs";
 
-let codePosted = false; // by this page, for the check
+let codePosted = false; // by this page
 
 /** Records that the invitation code is sent to the server. */
 export function noteCode() {
@@ -21,7 +21,7 @@ export function noteCode() {
 export function sendState(device) {
   try {
     const state = device ? checkedState(device) : storedState();
-    return codePosted && state !== "kept" ? "code" : state;
+    return (codePosted || device?.hasToken) && state !== "kept" ? "code" : state;
   } catch {
     return "unknown"; // the storage is gone or has an invalid entry
   }

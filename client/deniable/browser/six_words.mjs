@@ -40,7 +40,7 @@ export function offerWords(step, digest) {
   const details = step.querySelector("details.six-words");
   details.ontoggle = async () => {
     details.ontoggle = null;
-    const own = document.querySelector("script[src$='/browser/respond.mjs']").integrity;
+    const own = document.querySelector("script[type=module][integrity]")?.integrity;
     fill(details, { surveyWords: await sixWords(digest), scriptWords: own ? await sixWords(own) : null });
   };
 }

@@ -71,9 +71,9 @@ function withImpliedBit({ id, channel: { outputs, d } }, stored) {
 
 /**
  * Serializes an envelope: `id` (16 bytes), the definition's digest, the number of records, and the records; optionally the public group,
- * `mode`, if another machine has perturbed the answers, and the invitation (15 bytes).
+ * `mode`, if another machine has perturbed the answers, and a token ({nonce, signature} in base64url) or an invitation (15 bytes).
  */
-export function envelope({ id, digest, count, reports, group, mode, invitation }) {
+export function envelope({ id, digest, count, reports, group, mode, invitation, token }) {
   if (id.length !== ID_BYTES) throw new SubmissionError("id", `id must be ${ID_BYTES} bytes, got ${id.length}`);
   return JSON.stringify({
     id: base64url(id),
@@ -83,6 +83,7 @@ export function envelope({ id, digest, count, reports, group, mode, invitation }
     group: group ?? undefined,
     mode: mode ?? undefined,
     invitation: invitation ? base64url(invitation) : undefined,
+    token,
   });
 }
 
@@ -90,4 +91,9 @@ export function envelope({ id, digest, count, reports, group, mode, invitation }
 export function base64url(bytes) {
   const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** Decodes base64url without padding. */
+export function fromBase64url(text) {
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
 }

@@ -84,7 +84,8 @@
 
   // Every script has run or failed. This file did not hear earlier errors, so it checks.
   window.addEventListener("load", function () {
-    if (main.getAttribute("data-support") === "checked" && document.querySelector("script[src$='/respond.mjs']")) stop("broken", "respond.mjs");
+    var script = document.querySelector("script[type=module][src^='/browser/']");
+    if (script && main.getAttribute("data-support") === "checked") stop("broken", own(script.src));
   });
 
   showSent(sendState());

@@ -52,7 +52,7 @@ export function offerLanguages(survey, textLanguage, hash) {
 
 /** Names the languages of links. If the names do not load, tags stay. */
 async function nameAll(links) {
-  const names = await download(NAMES).then((bytes) => JSON.parse(new TextDecoder().decode(bytes))).catch(() => ({}));
+  const names = await download(NAMES).then(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes))).catch(() => ({}));
   for (const link of links) link.textContent = languageName(link.hreflang, names);
 }
 

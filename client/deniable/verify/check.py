@@ -17,7 +17,7 @@ from deniable.survey import Survey
 from deniable.survey.types.base import printable
 from deniable.verify import loads
 from deniable.verify.reference import ReferenceServer, mask_secret, reference_server
-from deniable.verify.released import FILE, Released, fingerprint, is_joined_from_modules, name, sha384
+from deniable.verify.released import FILE, FILES, Released, fingerprint, is_joined_from_modules, name, sha384
 from deniable.verify.replies import REQUIRED, Browser, Reply, broken_headers, status_problem
 from deniable.verify.visits import Kind as VisitKind
 from deniable.verify.visits import Visit, other_pages, survey_pages, translated_pages
@@ -126,7 +126,7 @@ class _Verification:
     def files_in_words(self) -> str:
         """Returns the number of released files, in words."""
         kinds = Counter(posixpath.splitext(path)[1] for path in self.released.files)
-        scripts = f"{kinds['.js'] + kinds['.mjs']} scripts (and {FILE} with its modules)"
+        scripts = f"{kinds['.js'] + kinds['.mjs']} scripts (and {' and '.join(FILES)} with their modules)"
         return f"{scripts}, {kinds['.css']} style sheets, the names of languages, and everything they load"
 
     def languages_without_page(self, survey: Survey | None) -> list[str]:
@@ -150,7 +150,7 @@ class _Verification:
     def check_headers(self, path: str, reply: Reply, required: Mapping[str, str]) -> None:
         """Checks the headers of a reply."""
         self.replies += 1
-        for kind, header, message in broken_headers(reply, required, self.link.url.startswith("https:")):
+        for kind, header, message in broken_headers(reply, required, self.link.url.startswith("https:"), path == self.data):
             self.headers.setdefault((kind, header, message), []).append(path)  # type: ignore[arg-type]
 
     def get(self, visit: Visit, mimetype: str) -> bytes | None:
@@ -207,10 +207,12 @@ class _Verification:
             body = self.get(Visit(_KINDS.get(suffix, "module"), path), _TYPES[suffix])
             if body is not None:
                 self.check_file(path, released, body)
-                files |= {path: body} if path == FILE or sha384(body) == released else {}  # an unknown module is never parsed
+                files |= {path: body} if path in FILES or sha384(body) == released else {}  # an unknown module is never parsed
         self.script = sha384(files[FILE]) if FILE in files else None
-        if files.keys() == self.released.files.keys() and not is_joined_from_modules(files):
-            self.find("differs", FILE, "must be the modules beside it, joined")
+        if files.keys() == self.released.files.keys():
+            for path in FILES:
+                if not is_joined_from_modules(files, path):
+                    self.find("differs", path, "must be the modules beside it, joined")
         for path, by in self.loaded_by.items():
             if path not in self.released.files and path != self.data:
                 self.find("unexpected", path, f"is not a file of {name()}, but is loaded by {by[:200]}")

@@ -1,9 +1,9 @@
-"""Bundler: joins the modules of the respondents' page into the one file that browsers load.
+"""Bundler: joins the modules of a respondents' page into the one file that browsers load.
 
-`python -m deniable.verify.page_bundle` prints the file. Each module becomes a function that is called once, in a browser's order. It
-returns its exports, which become constants of the file, so that later modules use them without imports. Imports, comments and
-indentation are removed; every other line is unchanged. If you have read the modules, you can read the file, and anyone can build it
-again.
+`python -m deniable.verify.page_bundle` prints the file of the survey page, and with the argument `kiosk.mjs` the file of its kiosk. Each
+module becomes a function that is called once, in a browser's order. It returns the exports that later modules import, which become
+constants of the file, so that these modules use them without imports. Imports, comments and indentation are removed; every other line is
+unchanged. If you have read the modules, you can read the file, and anyone can build it again.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from typing import NamedTuple
 
 ENTRY = "form.mjs"
 FOLDER = Path(__file__).parents[1] / "browser"
 NAME = "respond.mjs"
-"""The file's name on the server, beside the modules."""
+"""The name of the survey page's file on the server, beside the modules."""
+KIOSK = "kiosk.mjs"
+"""The name of the kiosk's file."""
+ENTRIES = {NAME: ENTRY, KIOSK: "kiosk_page.mjs"}
+"""The module that starts each file, by the file's name."""
 
 _IMPORT = re.compile(r'import \{ (\w+(?:, \w+)*) \} from "(\.{1,2}/[\w./]+)";')
 _EXPORT = re.compile(r"export (?:(?:async )?function|class|const) (\w+)\b")
@@ -66,24 +70,32 @@ def read_modules(folder: Path = FOLDER) -> dict[str, str]:
     return {file.relative_to(folder).as_posix(): file.read_bytes().decode() for file in sorted(folder.rglob("*.mjs"))}
 
 
-def join_modules(modules: Mapping[str, str]) -> str:
-    """Returns the file of these modules, by path. Their order in the mapping does not matter.
+def join_modules(modules: Mapping[str, str], entry: str = ENTRY) -> str:
+    """Returns the file of a module and of everything that it imports. The order of the mapping does not matter.
+
+    Args:
+        modules: The text of each module, by path.
+        entry: The module that starts the file.
 
     Raises:
-        JoinError: A module is missing or never imported, modules import each other, two modules export the same name, or a line breaks
-            the rules for modules. Imports and exports must be by name, each in a line of its own.
+        JoinError: A module is missing or imported for no file, modules import each other, two modules export the same name, or a line
+            breaks the rules for modules. Imports and exports must be by name, each in a line of its own.
     """
     parsed = {name: _parse(name, text) for name, text in modules.items()}
     order: dict[str, None] = {}
-    _visit(ENTRY, parsed, order, ())
-    for name in sorted(parsed.keys() - order.keys()):
+    _visit(entry, parsed, order, ())
+    reachable = dict(order)
+    for other in parsed.keys() & ENTRIES.values():
+        _visit(other, parsed, reachable, ())
+    for name in sorted(parsed.keys() - reachable.keys()):
         raise JoinError(f"{name} is imported by no module")
     exporters: dict[str, str] = {}
     for name in order:
         for export in parsed[name].exports:
             if (other := exporters.setdefault(export, name)) != name:
                 raise JoinError(f"{name} exports {export}, as {other} does; every export must have a name of its own")
-    return "\n".join(_function(name, parsed[name]) for name in order)
+    imported = {each for name in order for statement in parsed[name].imports for each in statement.names}
+    return "\n".join(_function(name, parsed[name], imported) for name in order)
 
 
 def without_comments(name: str, text: str) -> str:
@@ -108,10 +120,10 @@ def _visit(name: str, modules: Mapping[str, _Module], order: dict[str, None], ab
     order[name] = None
 
 
-def _function(name: str, module: _Module) -> str:
-    """Returns a module as a function that is called once."""
+def _function(name: str, module: _Module, imported: Set[str]) -> str:
+    """Returns a module as a function that is called once, and returns the exports that other modules of the file import."""
     body = "".join(f"{line}\n" for line in module.lines)
-    exports = ", ".join(module.exports)
+    exports = ", ".join(export for export in module.exports if export in imported)
     start, end = (f"const {{ {exports} }} = ", f"return {{ {exports} }};\n") if exports else ("", "")
     return f"// {name}\n{start}(() => {{\n{body}{end}}})();\n"
 
@@ -182,4 +194,4 @@ def _code_lines(name: str, text: str) -> Iterator[tuple[int, str]]:
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(join_modules(read_modules()).encode())
+    sys.stdout.buffer.write(join_modules(read_modules(), ENTRIES[sys.argv[1] if sys.argv[1:] else NAME]).encode())

@@ -13,12 +13,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
-from deniable.verify.page_bundle import NAME, JoinError, join_modules
+from deniable.verify.page_bundle import ENTRIES, NAME, JoinError, join_modules
 
 PATH = Path(__file__).with_name("released.json")
 _FOLDER = "/browser/"
 FILE = f"{_FOLDER}{NAME}"
 """The path of the one file that a respondent's browser runs, beside the first script."""
+FILES = {f"{_FOLDER}{name}": entry for name, entry in ENTRIES.items()}
+"""The module that starts each joined file, by the file's path: the survey page's, and the kiosk's."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,9 @@ def fingerprint(page: bytes, survey: str) -> str:
     return sha384(b"".join(hashlib.sha384(piece).digest() for piece in re.split(survey_id, page)))
 
 
-def is_joined_from_modules(files: Mapping[str, bytes]) -> bool:
-    """Returns whether the file that runs is the result of joining the modules. `files` has all served files, by path."""
-    modules = {path.removeprefix(_FOLDER): body for path, body in files.items() if path.endswith(".mjs") and path != FILE}
+def is_joined_from_modules(files: Mapping[str, bytes], path: str = FILE) -> bool:
+    """Returns whether a file that runs is the result of joining the modules. `files` has all served files, by path."""
+    bodies = {name.removeprefix(_FOLDER): body for name, body in files.items() if name.endswith(".mjs") and name not in FILES}
     with suppress(JoinError, UnicodeDecodeError):
-        return join_modules({name: body.decode() for name, body in modules.items()}).encode() == files[FILE]
+        return join_modules({name: body.decode() for name, body in bodies.items()}, FILES[path]).encode() == files[path]
     return False

@@ -134,12 +134,13 @@ def _trustworthy(url: str) -> bool:
 
 
 def survey_pages(survey: str, languages: Sequence[str]) -> Iterator[Visit]:
-    """Yields visits of the survey's page: in the browser's language, in a chosen language, and with queries of shared links."""
+    """Yields visits of the survey's page, in the browser's and in a chosen language and with queries of shared links, and of its kiosk."""
     path = f"/s/{survey}"
     for tag in languages:
         yield Visit("page", path, tag)
         yield Visit("page", f"{path}?lang={tag}", tag)
         yield Visit("page", f"{path}?{secrets.choice(_SHARED)}", tag)
+        yield Visit("page", f"{path}/kiosk?lang={tag}", tag)
     for query in _SHARED:
         yield Visit("page", f"{path}?{query}")
 
@@ -164,6 +165,7 @@ def other_pages(survey: str, languages: Sequence[str]) -> Iterator[Visit]:
         yield Visit("form", f"{path}/withdraw?lang={tag}", tag, b"code=0000")
     yield Visit("json", f"{api}/submissions", body=b"{}")
     yield Visit("json", f"{api}/withdrawals", body=b"{}")
+    yield Visit("json", f"{api}/tokens", body=b"{}")
     yield Visit("json", f"{api}/invitations/check", body=b"{}")
 
 

@@ -4,6 +4,7 @@ import { t } from "../language.mjs";
 import { channelForEpsilon } from "../randomize.mjs";
 
 export const MAX_OPTIONS = 1024;
+export const ORDERS = ["random", "rotate"]; // which a device draws
 export const MAX_OPTION_LENGTH = 200;
 export const MAX_NUMBER = 1_000_000_000;
 export const NO_ANSWER = "no answer"; // an extra category of each optional question: skipping is randomized, too
@@ -21,6 +22,7 @@ export const oneOf = {
   keys: [], // required keys
   alternatives: [], // alternative keys: exactly one is required
   optional: [], // optional keys
+  marks: [], // keys that place a question among others
   itemType: "yes_no", // the type of its items, if it has items
   control: "radios", // the control on the page: "radios", "boxes" or "field"
 
@@ -88,9 +90,9 @@ export const oneOf = {
     ];
   },
 
-  /** Returns the sentence that a record is no evidence against a person, for types and coins where it is true; else null. */
-  excuse() {
-    return null;
+  /** Returns whether a record of this channel can be a Yes: there is a claim about that. */
+  isExcused() {
+    return false;
   },
 
   /** Describes the categories that a record names, and how often one is named by chance alone. `labels` and `bits`: all of the item's. */

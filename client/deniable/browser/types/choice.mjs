@@ -1,13 +1,17 @@
-/** Single-choice question. Answers: an option's text, or an integer that is an option. */
+/** Single-choice question, with options in the given order or in one that the device draws. Answers: an option's text, or an integer that is an option. */
 
-import { labelMeaning, labelProblem, oneOf } from "./base.mjs";
+import { ORDERS, labelMeaning, labelProblem, oneOf } from "./base.mjs";
 
 export const choice = {
   ...oneOf,
   keys: ["options"],
+  optional: ["order", "other"],
 
-  problem({ options }) {
-    return labelProblem(options, "options");
+  problem({ options, order, other }) {
+    const problem = labelProblem(options, "options");
+    if (problem) return problem;
+    if (order !== undefined && !ORDERS.includes(order)) return `order must be ${ORDERS.join(" or ")}`;
+    return other === undefined || options.includes(other) ? undefined : "other must be one of the options";
   },
 
   options({ options }) {

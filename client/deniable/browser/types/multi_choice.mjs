@@ -4,7 +4,7 @@ import { choice } from "./choice.mjs";
 
 export const multiChoice = {
   ...choice,
-  optional: ["exclusive", "none"],
+  optional: [...choice.optional, "exclusive", "none"],
   control: "boxes",
 
   problem(source) {
@@ -29,8 +29,9 @@ export const multiChoice = {
 };
 
 /** Returns the rule that exclusive options break, or undefined. */
-function exclusiveProblem({ options, exclusive, none }) {
+function exclusiveProblem({ options, exclusive, none, other }) {
   if (none !== undefined && !options.includes(none)) return "none must be one of the options";
+  if (other !== undefined && (other === none || (Array.isArray(exclusive) && exclusive.includes(other)))) return "other must not be exclusive";
   if (exclusive === undefined) return undefined;
   if (!Array.isArray(exclusive) || exclusive.length === 0) return "exclusive must be a list of one option or more";
   if (exclusive.some((option) => !options.includes(option) || option === none)) return "exclusive must be of the options, without none";

@@ -6,6 +6,8 @@ import { choice } from "./choice.mjs";
 export const scale = {
   ...choice,
   keys: ["options", "scores"],
+  optional: [],
+  marks: ["grid"],
 
   problem(source) {
     const { options, scores } = source;

@@ -30,9 +30,8 @@ export const yesNo = {
     ];
   },
 
-  excuse({ k, keepThreshold, coin }) {
-    const often = 4 * keepThreshold <= 3 * coin; // at least one in four people who say No has a Yes in the record
-    return k === 2 && often ? t("So a Yes in a record accuses nobody.") : null;
+  isExcused({ k }) {
+    return k === 2;
   },
 
   describeRecord(source, channel, values) {
