@@ -8,35 +8,34 @@ and sends; a `deniable-server` does the rest.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from deniable.device.encode import encode, encode_column
-from deniable.device.entropy import os_words
-from deniable.device.randomize import randomize
-from deniable.device.sources.file import File
-from deniable.errors import (
-    AnswerError,
-    DeliveryError,
-    DeniableError,
-    EstimateError,
-    MissingExtraError,
-    RefusedError,
-    RejectedError,
-    RejectedRow,
-    SubmissionError,
-    SurveyError,
-)
-from deniable.mechanism import Channel
-from deniable.survey import Survey
-from deniable.survey.question import Question
-from deniable.wire.record import pack, unpack
-from deniable.wire.submission import Submission
-from deniable.wire.tally import Tally
-
 if TYPE_CHECKING:
     from deniable.delivery.jobs import SubmissionReport
     from deniable.delivery.outbox import RefusedSubmission
+    from deniable.device.encode import encode, encode_column
+    from deniable.device.entropy import os_words
+    from deniable.device.randomize import randomize
+    from deniable.device.sources.file import File
+    from deniable.errors import (
+        AnswerError,
+        DeliveryError,
+        DeniableError,
+        EstimateError,
+        MissingExtraError,
+        RefusedError,
+        RejectedError,
+        RejectedRow,
+        SubmissionError,
+        SurveyError,
+    )
+    from deniable.mechanism import Channel
     from deniable.sdk.client import ResendResult, SurveyClient
     from deniable.sdk.session import Receipt, SurveySession, UnsentSubmission
     from deniable.sdk.survey_list import SurveySummary
+    from deniable.survey import Survey
+    from deniable.survey.question import Question
+    from deniable.wire.record import pack, unpack
+    from deniable.wire.submission import Submission
+    from deniable.wire.tally import Tally
 
 __version__ = "0.1.0"
 
@@ -73,26 +72,34 @@ __all__ = [
     "unpack",
 ]
 
-_CLIENT = {
-    "Receipt": "deniable.sdk.session",
-    "RefusedSubmission": "deniable.delivery.outbox",
-    "ResendResult": "deniable.sdk.client",
-    "SubmissionReport": "deniable.delivery.jobs",
-    "SurveyClient": "deniable.sdk.client",
-    "SurveySession": "deniable.sdk.session",
-    "SurveySummary": "deniable.sdk.survey_list",
-    "UnsentSubmission": "deniable.sdk.session",
+_MODULES = {
+    **dict.fromkeys(("encode", "encode_column"), "device.encode"),
+    "os_words": "device.entropy",
+    "randomize": "device.randomize",
+    "File": "device.sources.file",
+    "RefusedSubmission": "delivery.outbox",
+    "SubmissionReport": "delivery.jobs",
+    "Channel": "mechanism",
+    **dict.fromkeys(("ResendResult", "SurveyClient"), "sdk.client"),
+    **dict.fromkeys(("Receipt", "SurveySession", "UnsentSubmission"), "sdk.session"),
+    "SurveySummary": "sdk.survey_list",
+    "Survey": "survey",
+    "Question": "survey.question",
+    **dict.fromkeys(("pack", "unpack"), "wire.record"),
+    "Submission": "wire.submission",
+    "Tally": "wire.tally",
 }
-"""Names of the client, each with its module."""
+"""The module of each public name that is not an error."""
 
 
 def __getattr__(name: str) -> Any:
-    """Loads a name of the client when it is first used: the HTTP library that comes with it loads more slowly than the rest."""
-    if name not in _CLIENT:
+    """Loads a public name when it is first used: programs that only print help need neither numpy nor the HTTP library."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_CLIENT[name]), name)
+    value = globals()[name] = getattr(import_module(f"deniable.{_MODULES.get(name, 'errors')}"), name)
+    return value
 
 
 def __dir__() -> list[str]:
-    """Returns the public names, those loaded later included, for completion in a shell or an editor."""
+    """Returns the public names, which are loaded later, for completion in a shell or an editor."""
     return [*__all__, "__version__"]

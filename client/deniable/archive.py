@@ -13,7 +13,7 @@ class ArchiveEntry(NamedTuple):
     Attributes:
         name: Its path in the archive.
         write: Writes its content.
-        size: The most bytes that it may have; needed above a few bytes.
+        size: The most bytes that it may have; needed for a file that may have more than 2 GiB.
     """
 
     name: str
@@ -49,5 +49,5 @@ def _header(entry: ArchiveEntry) -> zipfile.ZipInfo:
     header.compress_type = zipfile.ZIP_DEFLATED
     header.external_attr = 0o644 << 16
     header.create_system = 3
-    header.file_size = entry.size  # decides whether the header has room for a length above 4 GiB
+    header.file_size = entry.size  # decides whether the header has room for a length above 2 GiB
     return header

@@ -14,16 +14,16 @@ if error := missing("deniable.bundle", "estimate"):
 from deniable.bundle.bundle import FILES, Bundle, BundleFile, omitted_files
 from deniable.bundle.counted_records import CountedRecords, order_parts
 from deniable.bundle.file_sizes import approximate_sizes
-from deniable.bundle.texts import LICENCES, PUBLISHABLE
+from deniable.bundle.texts import LICENCES, publishable
 
 __all__ = [
     "FILES",
     "LICENCES",
-    "PUBLISHABLE",
     "Bundle",
     "BundleFile",
     "CountedRecords",
     "approximate_sizes",
     "omitted_files",
     "order_parts",
+    "publishable",
 ]

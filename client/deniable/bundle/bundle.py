@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import resources
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, cast
 
 from deniable import archive
-from deniable.bundle import codebook, delimited, figures, parquet, report, spss, stata, texts, workbook
+from deniable.bundle import codebook, data_package, ddi, delimited, figures, parquet, report, spss, stata, texts, workbook
 from deniable.bundle.counted_records import CountedRecords
 from deniable.bundle.variables import Variable, variables
 from deniable.errors import EstimateError
@@ -36,6 +36,8 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "codebook.md": ("each column, value and question, with the exact chances of its coins", "text/markdown"),
     "codebook.json": ("the same for programs", "application/json"),
     "codebook.csv": ("the same as a table, which the scripts read", "text/csv"),
+    "codebook.xml": ("the codebook for data archives (DDI-Codebook 2.5)", "application/xml"),
+    "datapackage.json": ("a description of the tables for programs (Data Package)", "application/json"),
     "survey.json": ("the published definition; its SHA-256 is the survey's digest", "application/json"),
     "estimates.csv": ("every figure of the results page, unrounded", "text/csv"),
     "estimates.json": ("the same with all details", "application/json"),
@@ -44,6 +46,9 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "report.html": ("the report, with its charts", "text/html"),
 }
 _DOCUMENT = ("the report, for editing", "application/vnd.openxmlformats-officedocument.wordprocessingml.document")
+_TABLES = ("rows.csv", "codebook.csv", "estimates.csv")
+"""The tables that datapackage.json describes."""
+
 _ABOUT: Mapping[str, tuple[str, str]] = {
     "datasheet.md": ("how the data were collected, and what they should not be used for", "text/markdown"),
     "LICENCE.txt": ("what others may do with the data", "text/plain"),
@@ -91,6 +96,7 @@ class Bundle:
             raise EstimateError(f"licence must be one of {', '.join(texts.LICENCES)}, got {licence!r}")
         self.counted = counted
         self.licence = licence
+        self._hashes: dict[str, data_package.FileHash] = {}
 
     @cached_property
     def omitted_files(self) -> Mapping[str, str]:
@@ -127,9 +133,9 @@ class Bundle:
             raise EstimateError(f"the file must be one of {', '.join(self.files)}")
         self.files[name].write(file)
 
-    def write_zip(self, file: IO[bytes]) -> None:
-        """Writes an archive of all files, and of SHA256SUMS with the hash of each."""
-        archive.write(file, self._entries())
+    def write_zip(self, file: IO[bytes], folder: str = "") -> None:
+        """Writes an archive of all files, and of SHA256SUMS with the hash of each; with `folder`, they are in a folder of this name."""
+        archive.write(file, (entry._replace(name=f"{folder}/{entry.name}") if folder else entry for entry in self._entries()))
 
     def _entries(self) -> Iterator[archive.ArchiveEntry]:
         sums: list[str] = []
@@ -157,12 +163,20 @@ class Bundle:
     def _report(self) -> list[report.ReportSection]:
         return list(report.sections(self.counted, self.results, self.licence))
 
+    def _hash(self, name: str) -> data_package.FileHash:
+        """Returns the size and hash of a file, which is written for it once."""
+        if name not in self._hashes:
+            sink = _Hash()
+            self.files[name].write(cast("IO[bytes]", sink))
+            self._hashes[name] = data_package.FileHash(sink.size, sink.digest.hexdigest())
+        return self._hashes[name]
+
     def _charts(self) -> dict[str, BundleFile]:
         questions = self.counted.survey.questions
         digits = len(str(len(questions)))
         return {
             f"charts/{number:0{digits}d}-{question.id}.svg": BundleFile(
-                "the chart of a question", "image/svg+xml", _writer(partial(self._chart, question.id, question.text))
+                "the chart of a question", "image/svg+xml", _writer(partial(self._chart, question.id, question.label))
             )
             for number, question in enumerate(questions, start=1)
         }
@@ -175,6 +189,8 @@ class Bundle:
             "codebook.md": lambda: codebook.to_markdown(*self._table),
             "codebook.json": lambda: codebook.to_json(*self._table),
             "codebook.csv": lambda: codebook.to_csv(self._columns),
+            "codebook.xml": lambda: ddi.to_xml(*self._table, self.licence, self._hash("rows.csv")),
+            "datapackage.json": lambda: data_package.to_json(*self._table, self.licence, {name: self._hash(name) for name in _TABLES}),
             "survey.json": lambda: self.counted.survey.definition,
             "estimates.csv": lambda: figures.to_csv(self.results),
             "estimates.json": lambda: figures.to_json(self.results),
@@ -185,6 +201,19 @@ class Bundle:
             "LICENCE.txt": lambda: texts.LICENCES[self.licence] + "\n",
         }
         return BundleFile(description, media_type, _writer(make[name]))
+
+
+class _Hash:
+    """A file that keeps only its size and hash."""
+
+    def __init__(self) -> None:
+        self.size, self.digest = 0, hashlib.sha256()
+
+    def write(self, part: bytes) -> int:
+        """Adds bytes."""
+        self.size += len(part)
+        self.digest.update(part)
+        return len(part)
 
 
 def omitted_files(survey: Survey, n: int) -> Mapping[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from deniable.bundle.counted_records import CountedRecords
@@ -13,7 +14,7 @@ from deniable.estimate.present import spreadsheet
 from deniable.estimate.present.table import Table
 from deniable.estimate.tables.survey_means import scores_of
 from deniable.mechanism import Channel, Window
-from deniable.survey.condition import in_words
+from deniable.survey.condition import Condition, SumCondition, in_words
 from deniable.survey.question import Question
 
 COLUMNS = ("variable", "code", "question", "option", "score", "k", "d", "threshold", "epsilon", "text", "window", "low", "high")
@@ -44,7 +45,7 @@ def _line(option: Option) -> tuple[Any, ...]:
     coins = len(item.recorded), item.d, item.keep_threshold, item.epsilon
     channel = item.channel
     window = (channel.inside, *item.kind.range) if isinstance(channel, Window) and item.kind.range else (None, None, None)
-    return option.variable, option.code, item.id, option.label, score, *coins, item.text, *window
+    return option.variable, option.code, item.id, option.label, score, *coins, item.label, *window
 
 
 def output_scores(item: Question) -> list[float | None] | None:
@@ -98,6 +99,7 @@ def _question(question: Question, by_item: dict[str, list[Variable]]) -> dict[st
         "text": question.text,
         **({"help": question.help} if question.help else {}),
         **({"section": question.section.to_dict()} if question.section else {}),
+        **({"grid": question.grid.to_dict(question.grid.first)} if question.grid else {}),
         "type": question.type,
         "options": list(question.labels or question.categories),
         "required": question.required,
@@ -183,12 +185,29 @@ def _section(question: Question, by_item: dict[str, list[Variable]]) -> str:
     if question.section:
         section = ": ".join(filter(None, (escape_markdown(question.section.title), escape_markdown(question.section.note))))
         lines.append(f"A section begins here: {section}")
+    if question.grid:
+        grid = ": ".join(filter(None, (escape_markdown(question.grid.text), escape_markdown(question.grid.help))))
+        lines.append(f"An item of the rating block {escape_markdown(question.grid.id)}: {grid}")
     lines += [escape_markdown(text) for text in (question.text, question.help) if text]
     lines.append(" · ".join(facts))
     if question.show_if:
-        condition = in_words(question.show_if, lambda test: f"{' or '.join(map(escape_markdown, test.options))} to {test.question}")
-        lines.append(f"Shown to people who answer {condition}; all others send a randomized “no answer”.")
+        lines.append(f"Shown to people who answer {in_words(question.show_if, _escaped)}; all others send a randomized “no answer”.")
     return "\n\n".join([*lines, *map(_values, columns), _coins(question.channel)])
+
+
+def _escaped(single: Condition | SumCondition) -> str:
+    return condition_in_words(single, escape_markdown)
+
+
+def condition_in_words(single: Condition | SumCondition, quote: Callable[[str], str] = str) -> str:
+    """Returns a single condition as the object of "answer"; `quote` escapes an option."""
+    options = " or ".join(map(quote, single.options))
+    if isinstance(single, Condition):
+        return f"{options} to {single.question}"
+    names = ", ".join(single.questions)
+    if single.word == "count":
+        return f"{single.range_in_words} of {names} with {options}"
+    return f"{names} with a sum of scores of {single.range_in_words}"
 
 
 def _values(column: Variable) -> str:
@@ -196,19 +215,23 @@ def _values(column: Variable) -> str:
     return f"**`{column.name}`**: {escape_markdown(column.label)}\n\n| value | meaning |\n|---|---|\n{rows}"
 
 
-def _coins(coins: Channel) -> str:
-    chances, condition = channel(coins), f"a random number below 2^32 is below {coins.keep_threshold:,}"
+def coins_in_words(coins: Channel) -> str:
+    """Returns what a channel's coins do, in a sentence or two."""
+    condition = f"a random number below 2^32 is below {coins.keep_threshold:,}"
     if isinstance(coins, Window):
-        names = ("an output in the answer's window", "each other output")
         rule = (
             f"a number is rounded at random to one of {coins.levels} levels. Level j, counted from 1, has a window of the outputs j to "
             f"j + {coins.width - 1}. A record reports one output; it is in the answer's window if {condition}."
         )
         if coins.apart:
             rule += f" “No answer” has the last output, which is {coins.width} times as likely by chance as another output."
-    else:
-        names = ("the answer", "each other option")
-        rule = f"a record reports {coins.d} of {coins.k} options, the answer among them if {condition}."
+        return rule
+    return f"a record reports {coins.d} of {coins.k} options, the answer among them if {condition}."
+
+
+def _coins(coins: Channel) -> str:
+    chances, rule = channel(coins), coins_in_words(coins)
+    names = ("an output in the answer's window", "each other output") if isinstance(coins, Window) else ("the answer", "each other option")
     rows = [
         f"| {name} | {chances[key]['numerator']:,} of {chances['denominator']:,} | {chances[key]['probability']:.9f} |"
         for name, key in zip(names, ("own", "other"), strict=True)

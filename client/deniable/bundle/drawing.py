@@ -11,7 +11,7 @@ from deniable.estimate.present.table import Table
 from deniable.estimate.present.text import one_line
 
 _LABELS, _SCALE, _FIGURES = 240, 380, 190  # pixels across: the labels, the scale, the figures
-_TOP, _ROW, _AXIS, _GAP = 34, 28, 26, 18  # pixels height: a panel's title, an option, the scale's numbers, between panels
+_TOP, _ROW, _AXIS, _GAP = 34, 28, 26, 18  # pixels down: a panel's title, an option, the scale's numbers, between panels
 _EDGE = 12
 _LONGEST = 34  # characters of a label
 _WIDTH = _LABELS + _SCALE + _FIGURES

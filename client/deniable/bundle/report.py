@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from deniable import archive
 from deniable.bundle import drawing, texts
+from deniable.bundle.codebook import escape_markdown
 from deniable.bundle.counted_records import CountedRecords
 from deniable.errors import EstimateError
 from deniable.estimate import Results
@@ -60,7 +61,7 @@ def sections(counted: CountedRecords, results: tuple[Results, ...], licence: str
         yield ReportSection("Groups", 2, ("The figures of each group are in estimates.csv: there are too many for this report.",))
     yield ReportSection("Method", 2, (texts.method(counted),))
     yield ReportSection(
-        "How well answers are hidden", 2, (texts.odds(survey), texts.PUBLISHABLE, *filter(None, (texts.observers(counted),)))
+        "How well answers are hidden", 2, (texts.odds(survey), texts.publishable(survey), *filter(None, (texts.observers(counted),)))
     )
     yield ReportSection("What to keep in mind", 2, texts.limits(counted))
     yield ReportSection("How to cite", 2, (texts.citation(counted),))
@@ -75,7 +76,7 @@ def _question(question: Question, results: Results) -> ReportSection:
         for mean, error, low, high in (row.figures for row in own.means)
         if mean
     ]
-    return ReportSection(question.text, 2, (f"n = {n:,}", *means, *_warnings(question, own)), _shares(own), picture(own, question.text))
+    return ReportSection(question.label, 2, (f"n = {n:,}", *means, *_warnings(question, own)), _shares(own), picture(own, question.label))
 
 
 def _warnings(question: Question, results: Results) -> list[str]:
@@ -110,11 +111,29 @@ def _shares(results: Results) -> Table:
     return Table("", ("question", "option", "n", "estimate", "95% interval", "adjusted"), rows, texts=2)
 
 
-def to_html(report: list[ReportSection]) -> str:
+def to_markdown(report: list[ReportSection]) -> str:
+    """Returns the report as Markdown, without the charts."""
+    return "\n\n".join(block for section in report for block in _markdown(section)) + "\n"
+
+
+def _markdown(section: ReportSection) -> Iterator[str]:
+    yield f"{'#' * section.level} {escape_markdown(section.heading)}"
+    yield from map(escape_markdown, section.paragraphs)
+    if section.table:
+        lines = (section.table.columns, ("---",) * len(section.table.columns), *section.table.rows)
+        yield "\n".join(f"| {' | '.join(map(_markdown_cell, line))} |" for line in lines)
+
+
+def _markdown_cell(cell: object) -> str:
+    return "---" if cell == "---" else escape_markdown(str(cell))
+
+
+def to_html(report: list[ReportSection], language: str = "en", direction: str = "ltr") -> str:
     """Returns a page that loads no other file."""
     body = "".join(map(_html, report))
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(one_line(report[0].heading))}</title>'
-    return f'<!doctype html>\n<html lang="en"><head>{head}<style>{_STYLE}</style></head>\n<body><main>{body}</main></body></html>\n'
+    start = f'<!doctype html>\n<html lang="{language}" dir="{direction}">'
+    return f"{start}<head>{head}<style>{_STYLE}</style></head>\n<body><main>{body}</main></body></html>\n"
 
 
 def _html(section: ReportSection) -> str:

@@ -8,6 +8,7 @@ from deniable.bundle.codebook import escape_markdown
 from deniable.bundle.counted_records import CountedRecords
 from deniable.bundle.variables import MODE_LABELS
 from deniable.privacy import published
+from deniable.privacy.claims import claim_text, claim_texts, facts_of
 from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable.survey import Survey
 
@@ -20,10 +21,10 @@ LICENCES = {
 }
 """The licences that a researcher can choose; the first is the default."""
 
-PUBLISHABLE = (
-    "The rows may be published unchanged: each answer was randomized before it was sent, so a row reveals no more about a person to the "
-    "public than to the researchers."
-)
+
+def publishable(survey: Survey) -> str:
+    """Returns whether the rows may be published, by how much a row reveals."""
+    return claim_text("publish", facts_of(survey))
 
 
 def odds(survey: Survey) -> str:
@@ -86,7 +87,6 @@ def limits(counted: CountedRecords) -> tuple[str, ...]:
     optional = {
         "Numbers were rounded at random to the levels of a grid: their mean is unbiased, but the share of a level is not the share of "
         "people at it.": any(item.levelled for item in survey.items),
-        "Groups are public: each row shows its person's group, and the members of a small group may be known.": bool(survey.groups),
     }
     return (
         *counted.omitted,
@@ -96,7 +96,7 @@ def limits(counted: CountedRecords) -> tuple[str, ...]:
         "The intervals assume that the respondents are a random sample. Randomization corrects neither a poor sample nor false answers.",
         "Single invented records cannot be recognised; `warning` in estimates.csv says where the counts do not look like honest coins.",
         *(sentence for sentence, applies in optional.items() if applies),
-        "A person who takes part in several surveys reveals at most the sum of their epsilons.",
+        *claim_texts("rows", facts_of(survey)),
     )
 
 
@@ -130,7 +130,8 @@ def readme(counted: CountedRecords, licence: str, files: Mapping[str, str], omit
     privacy = "\n\n".join(escape_markdown(text) for text in (odds(counted.survey), observers(counted)) if text)
     parts = [
         f"# {escape_markdown(counted.survey.title)}",
-        f"{counted.n:,} perturbed records of the survey `{counted.survey.id}`, with everything that you need to use them. {PUBLISHABLE}",
+        f"{counted.n:,} perturbed records of the survey `{counted.survey.id}`, with everything that you need to use them. "
+        f"{publishable(counted.survey)}",
         f"## Files\n\n{contents}" + (f"\n\n{missing}" if missing else ""),
         "## Recompute every figure\n\n`python reproduce.py` (needs numpy and pandas) or `Rscript --vanilla reproduce.R` (needs R only) "
         "computes each figure of `estimates.csv` from `rows.csv` and `codebook.csv`, and reports whether all agree. Neither uses deniable.",
@@ -161,9 +162,9 @@ def datasheet(counted: CountedRecords, licence: str) -> str:
         f"## Were people informed, and did they agree?\n\n{_consent(counted)}",
         f"## How well are answers hidden?\n\n{escape_markdown(odds(survey))}",
         "## What should they not be used for?\n\n" + "\n".join(f"- {sentence}" for sentence in limits(counted)),
-        f"## How are they shared?\n\n{PUBLISHABLE} {LICENCES[licence]}",
-        "## Can they change?\n\nWhile the survey is open, records are added in batches, and a withdrawn record leaves with the next batch. "
-        "The definition of a published survey never changes.",
+        f"## How are they shared?\n\n{publishable(survey)} {LICENCES[licence]}",
+        "## Can they change?\n\nRecords of people are added as the survey's release says, and withdrawn ones leave. "
+        f"{claim_text('leave')} The definition of a published survey never changes.",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -175,6 +176,5 @@ def _consent(counted: CountedRecords) -> str:
         if any(part.mode == "organisation" for part in counted.sizes)
         else ""
     )
-    batch = counted.survey.batch
-    batches = f" Records are counted {batch:,} or more at a time, so no figure shows what one person sent, or when." if batch > 1 else ""
-    return own + organisations + batches
+    facts = facts_of(counted.survey)
+    return " ".join([own + organisations, *(text for topic in ("release", "floor") for text in claim_texts(topic, facts))])

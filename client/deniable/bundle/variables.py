@@ -129,12 +129,12 @@ def _item_columns(names: _Names, question: Question, field: Field, label: str) -
         for category, option in enumerate(item.categories):
             name = names.new(f"{stem}_{option}", f"{stem}_{category + 1}")
             yield Variable(
-                name, f"{about} option {category + 1}, {option}: {question.text}", {1: "recorded", 0: "not recorded"}, field, category
+                name, f"{about} option {category + 1}, {option}: {question.label}", {1: "recorded", 0: "not recorded"}, field, category
             )
         return
     first = names.new(stem, f"{question.id}_{question.labels.index(label) + 1}" if label else None)
     codes = (1, 0) if size == 2 else range(1, size + 1)
-    yield Variable(first, f"{about}: {question.text}", dict(zip(codes, item.recorded, strict=True)), field)
+    yield Variable(first, f"{about}: {question.label}", dict(zip(codes, item.recorded, strict=True)), field)
 
 
 class _Names:

@@ -63,7 +63,7 @@ class _Totals:
         accepted: Rows that were not rejected.
         submissions: Requests.
         rejected: The problems of rejected rows.
-        code: The withdrawal code of the last submission.
+        code: The withdrawal code of the first submission in the last batch; with an invitation it is the only one.
     """
 
     rows: int = 0
@@ -206,10 +206,12 @@ class Bulk:
     def finish_earlier(self, job: Job) -> None:
         """Sends what an earlier run randomized, rejected submissions included: its rows would be lost otherwise.
 
-        An invitation that was rejected is replaced by this run's; the perturbed answers stay.
+        An invitation that was not exchanged yet is replaced by this run's; the perturbed answers stay.
         """
         if self.public.invitation:
-            self.delivery.outbox.invite(job, access_codes.read(self.public.invitation))
+            code = access_codes.read(self.public.invitation)
+            if self.delivery.outbox.invite(job, code):
+                self.delivery.tokens.prepare(self.survey, code)
         self.delivery.resend(job, True, self.delivery.send)
 
     def check(self, skip: int) -> tuple[int, deque[PerturbedBatch]]:
@@ -239,6 +241,9 @@ class Bulk:
         """Puts all submissions of a stretch into the outbox, in one step with the job's progress, before the first is sent."""
         outbox, url = self.delivery.outbox, self.delivery.url
         submissions = [submission for submission, _ in batch.submissions]
+        for submission in submissions:
+            if submission.invitation is not None:
+                self.delivery.tokens.prepare(self.survey, submission.invitation)
         if job and self.row_keys:
             outbox.advance(url, self.survey.id, job, len(batch.marks), submissions, (), batch.marks)
         elif job:

@@ -16,15 +16,18 @@ import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+from deniable.delivery import token_table
+from deniable.delivery.token_table import TokenTable
 from deniable.errors import DeliveryError, RefusedError, RejectedRow
 from deniable.privacy.private_files import MEMORY, PrivateDatabase, create_private, in_data_folder
 from deniable.wire.submission import Submission
+from deniable.wire.tokens import Token
 
-_VERSION = 5
+_VERSION = 6
 _TABLES = (
     """CREATE TABLE job (
     number INTEGER PRIMARY KEY, url TEXT NOT NULL, survey TEXT NOT NULL, name TEXT NOT NULL,
@@ -54,7 +57,7 @@ _MODE = (
     "ALTER TABLE submission DROP COLUMN by_hand",
 )
 _NO_SIZES = ("UPDATE job SET mark = substr(mark, instr(mark, 'changed ')) WHERE mark LIKE '% bytes, changed %'",)
-_STEPS = (_TABLES, _PUBLIC, _ROWS, _MODE, _NO_SIZES)
+_STEPS = (_TABLES, _PUBLIC, _ROWS, _MODE, _NO_SIZES, token_table.TABLES)
 """Migrations of the file, from each version to the next."""
 
 
@@ -100,6 +103,7 @@ class Outbox:
         self.owner = secrets.token_hex(8)
         self._at_work: WeakValueDictionary[int, Job] = WeakValueDictionary()  # a job without a reference was interrupted
         self._file = PrivateDatabase(self.path, self._unusable, ("synchronous = FULL",))
+        self.tokens = TokenTable(self._file)
         try:
             with self._file.locked():
                 _prepare(self._file)
@@ -206,10 +210,12 @@ class Outbox:
     def _insert(self, db: sqlite3.Connection, url: str, survey: str, submissions: Sequence[Submission], job: Job | None) -> None:
         rest = (url, survey, job.number if job else None, self.owner)
         db.executemany(
-            'INSERT INTO submission (id, digest, count, reports, "group", mode, invitation, url, survey, job, owner) '
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(s.id, s.digest, s.count, s.reports, s.group, s.mode, s.invitation, *rest) for s in submissions],
+            'INSERT INTO submission (id, digest, count, reports, "group", mode, invitation, nonce, signature, url, survey, job, owner) '
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(s.id, s.digest, s.count, s.reports, s.group, s.mode, s.invitation, *_token_row(s.token), *rest) for s in submissions],
         )
+        for token in (s.token for s in submissions if s.token):
+            token_table.forget(db, token)
 
     def claim(self, url: str, job: Job | None = None, refused: bool = False) -> list[bytes]:
         """Takes over the submissions to `url` that no live process is sending, of one job or of all; returns their ids.
@@ -230,14 +236,20 @@ class Outbox:
         """Returns the survey's id and the stored submission; None if any process has withdrawn it."""
         with self._file.transaction() as db:
             row = db.execute(
-                'SELECT survey, digest, count, reports, "group", mode, invitation FROM submission WHERE id = ?', [submission_id]
+                'SELECT nonce, signature, survey, digest, count, reports, "group", mode, invitation FROM submission WHERE id = ?',
+                [submission_id],
             ).fetchone()
-        return (row[0], Submission(submission_id, *row[1:])) if row else None
+        if row is None:
+            return None
+        nonce, signature, survey, *rest = row
+        return survey, replace(Submission(submission_id, *rest), token=None if nonce is None else Token(nonce, signature))
 
-    def invite(self, job: Job, invitation: bytes) -> None:
-        """Replaces the invitation of a job's submissions."""
+    def invite(self, job: Job, invitation: bytes) -> bool:
+        """Replaces the invitation of a job's submissions that have no token yet. Returns whether there are any."""
         with self._file.transaction() as db:
-            db.execute("UPDATE submission SET invitation = ? WHERE job = ?", [invitation, job.number])
+            return bool(
+                db.execute("UPDATE submission SET invitation = ? WHERE job = ? AND nonce IS NULL", [invitation, job.number]).rowcount
+            )
 
     def remove(self, submission_id: bytes) -> None:
         """Deletes a submission, if it is here: it is acknowledged or withdrawn."""
@@ -283,6 +295,10 @@ class Outbox:
         if owner is None or owner == self.owner or self.path == MEMORY:
             return owner is not None
         return _Life.is_held(self._life_path(owner))
+
+
+def _token_row(token: Token | None) -> tuple[bytes | None, bytes | None]:
+    return (token.nonce, token.signature) if token else (None, None)
 
 
 def _refuse_changed(name: str, rows: int, old: Sequence[str], new: Sequence[str]) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from deniable.delivery.credentials import BearerKey
 from deniable.delivery.outbox import Job, Outbox, default_path
 from deniable.delivery.per_process import PerProcess
+from deniable.delivery.tokens import TokenExchange
 from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError, RefusedError, RejectedError
 from deniable.privacy.private_files import MEMORY
@@ -32,6 +34,7 @@ class Delivery:
         self._transport = transport
         self._path = path
         self._outbox = PerProcess(lambda: Outbox(path))
+        self.tokens = TokenExchange(transport, lambda: self.outbox)
 
     @property
     def outbox(self) -> Outbox:
@@ -49,9 +52,10 @@ class Delivery:
             outbox.close()
 
     def send(self, survey_id: str, submission: Submission) -> None:
-        """Sends a submission of the outbox until the server accepts or rejects it."""
+        """Sends a submission of the outbox until the server accepts or rejects it. Exchanges its invitation code first, if it has one."""
         key = self.key if submission.count > 1 or submission.mode == "organisation" else None
         try:
+            submission = self._with_token(survey_id, submission)
             self._transport.post(f"/api/v1/surveys/{survey_id}/submissions", submission.to_json(), {"accepted": submission.count}, key)
         except RejectedError as error:
             self.outbox.mark_refused(submission.id, str(error))
@@ -65,6 +69,22 @@ class Delivery:
         # a full disk or a closed client must not turn success into an error: sent again, the submission is counted once
         with suppress(DeliveryError, RefusedError):
             self.outbox.remove(submission.id)
+
+    def _with_token(self, survey_id: str, submission: Submission) -> Submission:
+        """Returns a submission with the token of its invitation code in place of the code.
+
+        Raises:
+            RefusedError: The server's signature is not by the survey's key, or the outbox has the submission no more.
+        """
+        if submission.invitation is None:
+            return submission
+        if token := self.tokens.token(survey_id, submission.invitation):
+            self.outbox.tokens.put_in(submission.id, token)
+            return replace(submission, invitation=None, token=token)
+        stored = self.outbox.load(submission.id)
+        if stored is None or stored[1].token is None:
+            raise RefusedError("the submission must be in the outbox with its invitation; it was sent or withdrawn before")
+        return stored[1]
 
     def send_all(self, survey_id: str, submissions: Iterable[Submission]) -> None:
         """Sends several submissions, and releases the unsent ones after an error."""

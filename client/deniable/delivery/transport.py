@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -75,10 +75,18 @@ class Transport:
 
         Any other 200, such as a hotel's login page, is not an acknowledgement and counts as a failed attempt.
         """
-        headers = {"Content-Type": "application/json"}
-        self._request("POST", path, limit=MAX_WORD, content=body, headers=headers, expected=expected, auth=auth)
+        self._post(path, body, lambda reply: repr(reply) == repr(expected), auth)  # true is not 1
 
-    def _request(self, method: str, path: str, *, limit: int, expected: Any = None, **options: Any) -> bytes:
+    def post_for(self, path: str, body: bytes, name: str) -> str:
+        """Sends JSON until the server replies 200 with an object of one text, and returns the text. Raises as `post` does."""
+        reply = self._post(path, body, lambda reply: isinstance(reply, dict) and [*reply] == [name] and isinstance(reply[name], str))
+        return str(reply[name])
+
+    def _post(self, path: str, body: bytes, accepts: Callable[[Any], bool], auth: httpx.Auth | None = None) -> Any:
+        headers = {"Content-Type": "application/json"}
+        return _parsed(self._request("POST", path, limit=MAX_WORD, content=body, headers=headers, accepts=accepts, auth=auth))
+
+    def _request(self, method: str, path: str, *, limit: int, accepts: Callable[[Any], bool] | None = None, **options: Any) -> bytes:
         attempt = 0
         while True:
             self.refuse_closed()
@@ -88,9 +96,9 @@ class Transport:
             except httpx.RequestError as error:
                 failure = type(error).__name__
             else:
-                if len(body) > limit and expected is None:
+                if len(body) > limit and accepts is None:
                     raise RejectedError(status, f"{self.url} answered with more than {limit:,} bytes")
-                if status == 200 and (expected is None or repr(_parsed(body)) == repr(expected)):  # true is not 1
+                if status == 200 and (accepts is None or accepts(_parsed(body))):
                     return body
                 if status < 500 and status != 200 and status not in _TRY_AGAIN:
                     raise RejectedError(status, f"{self.url} answered {status}: {_reason(status, headers, body)}")

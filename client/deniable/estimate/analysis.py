@@ -56,7 +56,7 @@ class Analysis(Tabular):
         tally: The counted reports.
         bits: The reports themselves, shape (n, record_bits), or None if there is only a tally.
         confidence, method, target, simultaneous: As in `estimate`, for every figure.
-        described: Further fields of `Results` that a server states: group, by_hand, n_by_hand, n_organisation and may_wait.
+        described: Further fields of `Results` that a server states: group, by_hand, n_by_hand, n_organisation and waiting.
         groups: The tally of each public group, if known.
         sample: The sampling design, which needs `groups`.
     """

@@ -110,9 +110,8 @@ class Export:
 
     def described(self, group: str | None = None, by_hand: bool = False) -> dict[str, Any]:
         """Returns the fields of `Results` that a server adds to the estimates of these parts. Takes and raises the same as `parts`."""
-        chosen, labels = self.parts(group, by_hand), [group] if group is not None else self.survey.groups or [None]
-        waiting = len(labels) * (1 if by_hand else 2) * self.survey.most_waiting if self.is_open else 0
-        fields = {"group": group, "by_hand": by_hand, "may_wait": waiting}
+        chosen = self.parts(group, by_hand)
+        fields = {"group": group, "by_hand": by_hand}
         if by_hand:
             return fields
         organisations = sum(self.sizes[part] for part in chosen if part.mode == "organisation")

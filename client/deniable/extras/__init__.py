@@ -18,6 +18,7 @@ _PACKAGES = {
     "postgres": ("psycopg", "psycopg_pool"),
     "scale": ("dask", "distributed", "pyarrow"),
     "server": ("argon2", "babel", "flask", "flask_wtf", "granian", "nacl", "segno", "sqlite_utils", "uvloop", "webauthn", "wtforms"),
+    "sso": ("authlib", "joserfc"),
     "xlsform": ("pyxform",),
     "xlsx": ("openpyxl",),
 }

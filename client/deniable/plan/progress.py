@@ -58,9 +58,10 @@ class Progress(Tabular):
         state: open, paused or closed; a server states this and the rest.
         n_organisation: Records among n that an organisation perturbed for its people.
         n_by_hand: Records beside n, made with real coins.
-        may_wait: The most records that may wait to be counted.
+        waiting: Records among n that wait for their release, in steps of 10.
         codes_made: One-time codes, if the survey takes them.
         codes_spent: One-time codes that were used.
+        withdrawn: Submissions that were withdrawn; of an open survey in steps of 10.
         alarms: Problems that the checks of the method report.
     """
 
@@ -76,9 +77,10 @@ class Progress(Tabular):
     state: str = "open"
     n_organisation: int = 0
     n_by_hand: int = 0
-    may_wait: int = 0
+    waiting: int = 0
     codes_made: int | None = None
     codes_spent: int | None = None
+    withdrawn: int = 0
     alarms: tuple[str, ...] = ()
 
     @property
@@ -96,7 +98,7 @@ class Progress(Tabular):
         """The progress in a sentence, such as "7.1 points now; 5 at 1,640 people, at this rate on 3 December."."""
         target = f"{_points(self.goal)} at {self._people}"
         if self.half_width is None:
-            return f"No records are counted yet; {_points(self.goal)} points either way take {self._people}."
+            return f"No records have arrived yet; {_points(self.goal)} points either way take {self._people}."
         now = f"{_points(self.half_width)} points now"
         if self.reached:
             return f"{now}: the {_points(self.goal)} points of the goal are reached."
@@ -107,10 +109,10 @@ class Progress(Tabular):
     def tables(self) -> tuple[Table, ...]:
         """Returns the figures, and the growth of the count."""
         days = tuple((since if since == until else f"{since} to {until}", f"{n:,}") for since, until, n in self.growth)
-        notes = ("records are counted in batches: the days do not show when a person answered",)
+        notes = ("arrivals are counted in steps: the days do not show when a person answered",)
         return (
             Table("Progress", ("", ""), self._facts(), self.alarms, (self.words,)),
-            *([Table("Counted by day", ("day", "records"), days, notes)] if days else []),
+            *([Table("Records by day", ("day", "records"), days, notes)] if days else []),
         )
 
     def records(self) -> tuple[Table, ...]:
@@ -152,12 +154,13 @@ class Progress(Tabular):
     def _facts(self) -> tuple[tuple[str, str], ...]:
         rate = "too early to say" if self.rate is None else f"{self.rate:,.1f} a day in the last {WINDOW} days"
         apart = f", and {self.n_by_hand:,} made by hand" if self.n_by_hand else ""
-        wait = f", and up to {self.may_wait:,} that may wait to be counted" if self.may_wait else ""
+        wait = f"; {self.waiting:,} of them wait for their release" if self.waiting else ""
         return (
             ("state", self.state),
             ("records", f"{self.n:,}{apart}{wait}"),
             *([("randomized by an organisation", f"{self.n_organisation:,}")] if self.n_organisation else []),
             *([("codes spent", f"{self.codes_spent:,} of {self.codes_made:,}")] if self.codes_made is not None else []),
+            *([("withdrawn", f"{self.withdrawn:,}")] if self.withdrawn else []),
             ("half-width now", "–" if self.half_width is None else f"{_points(self.half_width)} points"),
             ("goal", f"{_points(self.goal)} points, {self._people}"),
             *([("expected", f"{self.expected:,} people")] if self.expected else []),

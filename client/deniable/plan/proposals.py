@@ -26,15 +26,17 @@ from deniable.plan.precision import (
     within_most,
 )
 from deniable.plan.result import points
-from deniable.survey import Survey
+from deniable.survey import Question, Survey
+from deniable.survey.rating import ids_of, weight_of
 
 ROUGH = 0.10
 """Largest useful half-width of a share, ten points either way."""
 
 _GAIN = 0.9  # the part of the half-width, at most, that a proposal leaves
-_ASKS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50)
+ASKS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50)
 _MOST_LEFT_OUT = 40  # questions to leave out, one at a time
-_WEIGHTS = (1.5, 2.0, 3.0)
+_MOST_NAMED = 60  # characters of a question's text in a proposal
+WEIGHTS = (1.5, 2.0, 3.0)
 
 
 @dataclass(frozen=True)
@@ -90,26 +92,33 @@ def verdict(survey: Survey, n: int) -> str:
 def proposals(document: Mapping[str, Any], n: int) -> tuple[Proposal, ...]:
     """Returns changes of a valid document that improve its precision noticeably, the best first.
 
-    They ask a sample of the questions, leave one out, or give the least precise one more of epsilon.
+    They ask a sample of the questions, give the least precise one more of epsilon, or, last, leave one out; never the first one.
     """
     survey = Survey.from_dict(document)
-    rough, now = _GAIN * _rough(survey, n), _GAIN * widest(survey, n)
+    rough, now = _GAIN * rough_half_width(survey, n), _GAIN * widest(survey, n)
     kinds = (_samples(document, survey), _more_at_once(document, survey), _fewer(document, survey), _weighted(document, survey, n))
     best = [figures for kind in kinds if (figures := _best(kind, n, rough)) is not None]
     unlike = {proposal.words: proposal for proposal in best if proposal.half_width <= now}
-    return tuple(sorted(unlike.values(), key=lambda proposal: proposal.half_width))
+    return tuple(sorted(unlike.values(), key=lambda proposal: (proposal.words.startswith(_LEAVE_OUT), proposal.half_width)))
 
 
 Change = tuple[str, dict[str, Any]]
+_LEAVE_OUT = "Leave out"
+
+
+def _name(question: Question) -> str:
+    """Returns a question's text in quotes, shortened."""
+    text = " ".join(question.text.split())
+    return f"“{text if len(text) <= _MOST_NAMED else text[: _MOST_NAMED - 1].rstrip() + '…'}”"
 
 
 def _samples(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
-    yield from _asking(document, survey, _ASKS)
+    yield from _asking(document, survey, ASKS)
 
 
 def _more_at_once(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
     """Proposes two or more questions for each person, whose associations can be estimated."""
-    yield from _asking(document, survey, _ASKS[1:])
+    yield from _asking(document, survey, ASKS[1:])
 
 
 def _asking(document: Mapping[str, Any], survey: Survey, asks: Sequence[int]) -> Iterator[Change]:
@@ -121,24 +130,23 @@ def _asking(document: Mapping[str, Any], survey: Survey, asks: Sequence[int]) ->
 
 
 def _fewer(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
-    needed = {condition.question for question in survey.questions if question.show_if for condition in question.show_if.conditions}
-    for question in survey.questions[:_MOST_LEFT_OUT]:
-        if question.id not in needed:
-            yield f"Leave out {question.id}", _without(document, question.id)
+    needed = {name for question in survey.questions for name in question.depends_on}
+    for question in survey.questions[1 : 1 + _MOST_LEFT_OUT]:  # the first one is most often what a study is about
+        if question.id not in needed and not question.grid:  # an instrument's score needs all of its items
+            yield f"{_LEAVE_OUT} {_name(question)}", _without(document, question.id)
 
 
 def _weighted(document: Mapping[str, Any], survey: Survey, n: int) -> Iterator[Change]:
     """Proposes more budget for the question that needs it most, and so less for the others."""
     if "epsilon" not in document or len(survey.questions) < 2:
         return
-    each = _reports(survey, n)
-    widths = [normal_half_width(private(question.items[0].channel), each) for question in survey.questions]
-    least = widths.index(max(widths))
-    for times in _WEIGHTS:
+    least = survey.questions[least_precise(survey, n)]
+    index = next(index for index, source in enumerate(document["questions"]) if least.id in ids_of(source))
+    for times in WEIGHTS:
         questions = [dict(question) for question in document["questions"]]
-        weight = float(questions[least].get("weight", 1)) * times
-        questions[least]["weight"] = f"{weight:g}"
-        yield f"Give {survey.questions[least].id} the weight {weight:g}", {**document, "questions": questions}
+        weight = float(weight_of(questions[index]) or 1) * times
+        questions[index]["weight"] = f"{weight:g}"
+        yield f"Give {_name(least)} the weight {weight:g}", {**document, "questions": questions}
 
 
 def _best(changes: Iterator[Change], n: int, most: float) -> Proposal | None:
@@ -149,7 +157,7 @@ def _best(changes: Iterator[Change], n: int, most: float) -> Proposal | None:
             survey = Survey.from_dict(changed)
         except SurveyError:
             continue  # fewer questions than are asked of each person
-        if (width := _rough(survey, n)) <= most:
+        if (width := rough_half_width(survey, n)) <= most:
             figures.append((width, words, changed, survey))
     if not figures:
         return None
@@ -183,7 +191,14 @@ def _without_texts(texts: Mapping[str, Any], question: str, heir: str) -> dict[s
     return {**{key: value for key, value in texts.items() if key != "questions"}, **({"questions": own} if own else {})}
 
 
-def _rough(survey: Survey, n: int) -> float:
+def least_precise(survey: Survey, n: int) -> int:
+    """Returns the index of the least precise question, by the normal approximation."""
+    each = _reports(survey, n)
+    widths = [normal_half_width(private(question.items[0].channel), each) for question in survey.questions]
+    return widths.index(max(widths))
+
+
+def rough_half_width(survey: Survey, n: int) -> float:
     """Returns the widest half-width by the normal approximation, without clipping, to rank surveys that are all too imprecise."""
     each = _reports(survey, n)
     return max(normal_half_width(private(channel), each) for channel in {question.items[0].channel for question in survey.questions})

@@ -83,7 +83,8 @@ def odds_in_words(item: Question) -> str:
     if item.shared != item.categories:  # a number whose mean alone is estimated
         return f"Of {of:,} people with one number, {own:,} have a record near it; of {of:,} with a number far from it, {other:,} do too"
     named = "in their record" if item.d == 1 else f"among the {item.d} of {item.k} that their record names"
-    return f"Of {of:,} people who give an answer, {own:,} have it {named}; of {of:,} who give another answer, {other:,} have it there too"
+    own_words = f"Of {of:,} people who give an answer, {own:,} have it {named}"
+    return f"{own_words}; of {of:,} who give another answer, {other:,} have the first one there too"
 
 
 def least_protected(items: Sequence[Question]) -> Question:

@@ -44,8 +44,7 @@ def shuffling_bound(epsilon0: float, n: int, delta: float = 1e-6) -> float:
     """Returns an upper bound on the epsilon, at `delta`, of the shuffled reports of n people.
 
     It holds for every way of randomizing, submissions of many questions included, and for everything computed from the shuffled reports:
-    tables, shares, intervals. Never more than epsilon0. For anyone who can link
-    reports to people, the loss stays epsilon0.
+    tables, shares, intervals. Never more than epsilon0. For anyone who can link reports to people, the loss stays epsilon0.
 
     Args:
         epsilon0: The privacy loss of one whole submission.

@@ -19,6 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 from deniable.device.redacted import Redacted
 from deniable.device.sealed import Sealed
 from deniable.survey.epsilon import parse_epsilon
+from deniable.survey.parse import MAX_BATCH
 from deniable.wire.link import DIGEST
 from deniable.wire.submission import MAX_COUNT
 
@@ -189,6 +190,13 @@ def checked_cap(name: str, cap: float | str) -> float:
     if not most > 0:
         raise ValueError(f"{name} must be a number above 0 or `ln x`, got {cap!r}")
     return most
+
+
+def checked_floor(name: str, records: Any) -> int:
+    """Returns a floor for the batches of a survey, a whole number from 1 to MAX_BATCH. Raises ValueError otherwise."""
+    if (whole := _whole(records)) is None or not 1 <= whole <= MAX_BATCH:
+        raise ValueError(f"{name} must be a whole number from 1 to {MAX_BATCH:,}, got {records!r}")
+    return whole
 
 
 def checked_pin(pin: Any) -> str | dict[str, str] | None:

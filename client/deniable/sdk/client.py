@@ -35,6 +35,7 @@ from deniable.sdk.arguments import (
     checked_batch,
     checked_cap,
     checked_file,
+    checked_floor,
     checked_pin,
     checked_retries,
     checked_timeout,
@@ -48,6 +49,7 @@ from deniable.sdk.remote_analysis import RemoteRecords, check_bundle
 from deniable.sdk.session import Receipt, SurveySession, check_named
 from deniable.sdk.survey_list import SurveySummary, surveys
 from deniable.survey import MAX_DEFINITION, Survey
+from deniable.survey.content import BATCH
 from deniable.survey.document import strict_json
 from deniable.survey.parse import SURVEY_ID
 from deniable.survey.total import HIGH, within
@@ -84,13 +86,14 @@ def _source_of(rows: Any) -> tuple[Rows, str | None]:
 class SurveyClient:
     """Client of the server at `url`: takes part in its surveys for one respondent or for many, and reads results.
 
-    Randomness comes from the operating system, for many answers as a key; there is no seed. Every option but `url` is independent of the
-    others and has a default, so they are keyword arguments rather than objects.
+    Randomness comes from the operating system, for many answers as a key; there is no seed.
 
     Args:
         url: The server's address.
         max_epsilon: The largest privacy loss of one submission; a number, or text such as "ln 9". A survey may have more than 8 only if
             its file allows it, and this client takes part only if this cap does too.
+        min_batch: The fewest records that a server may show together: no submission to a survey with a smaller `batch`.
+        min_group: The same for a survey with groups, whose records are shown by group from `batch` records on.
         pin: Refuse any definition but this one: a digest, or a mapping from survey id to digest, which then must have every survey used.
         outbox: The file that keeps perturbed submissions until they are acknowledged (by default in the user's data folder), or ":memory:"
             to keep them only in this process. It is opened when it is first needed.
@@ -114,6 +117,8 @@ class SurveyClient:
         url: str,
         *,
         max_epsilon: float | str = HIGH,
+        min_batch: int = BATCH,
+        min_group: int = BATCH,
         pin: str | Mapping[str, str] | None = None,
         outbox: str | Path | None = None,
         ledger: str | Path | bool = False,
@@ -125,8 +130,8 @@ class SurveyClient:
     ) -> None:
         api_key, login = BearerKey.of(key), Login.of(auth)
         del key, auth  # no frame shows them after this
-        url, max_epsilon, person_cap, outbox, ledger, timeout, retries = readable(
-            url, max_epsilon, person_cap, outbox, ledger, timeout, retries
+        url, max_epsilon, min_batch, min_group, person_cap, outbox, ledger, timeout, retries = readable(
+            url, max_epsilon, min_batch, min_group, person_cap, outbox, ledger, timeout, retries
         )
         pin = readable_by_name(pin, DIGEST)
         self.url = server_address(str(url))
@@ -138,6 +143,8 @@ class SurveyClient:
         self.group: str | None = None
         self.invitation: str | None = None
         self.max_epsilon = checked_cap("max_epsilon", max_epsilon)
+        self.min_batch = checked_floor("min_batch", min_batch)
+        self.min_group = checked_floor("min_group", min_group)
         self.person_cap = checked_cap("person_cap", person_cap)
         if self.person_cap != HIGH and not ledger:
             raise ValueError("person_cap needs a ledger: SurveyClient(ledger=True), or the path of one")
@@ -234,6 +241,13 @@ class SurveyClient:
                 f"survey {survey_id}: epsilon must be at most {self.max_epsilon:.12g}, got {survey.epsilon}. "
                 f"If the respondents accept that, raise the cap: SurveyClient(max_epsilon=…), or --max-epsilon on the command line"
             )
+        for name, floor in (("min_batch", self.min_batch), *([("min_group", self.min_group)] if survey.groups else [])):
+            if survey.batch < floor:
+                option = f"--{name.replace('_', '-')}"
+                raise RefusedError(
+                    f"survey {survey_id}: batch must be at least {floor}, got {survey.batch}: so few records may be shown together. "
+                    f"If the respondents accept that, lower the floor: SurveyClient({name}=…), or {option} on the command line"
+                )
         return survey
 
     def _published(self, survey_id: str) -> Survey:
@@ -291,7 +305,9 @@ class SurveyClient:
         """
         check_named("person", person is not None, self._ledger)
         session = self.survey(survey_id)
-        unsent = session.keep(seal_of(answers), session.public(group, invitation), person)
+        public = session.public(group, invitation)
+        session.exchange(public)
+        unsent = session.keep(seal_of(answers), public, person)
         del answers, person  # no frame has them after this
         return session.send(unsent)
 
@@ -323,7 +339,6 @@ class SurveyClient:
 
         Many records in one submission need the client's `key`. Without one, and with more than one row, this raises RefusedError before
         anything is randomized; `batch=1` sends each row by itself, which needs no key and is slower.
-        Options are plain arguments, not objects, so that answers passed in their place by mistake are redacted before any frame shows them.
 
         Args:
             survey_id: The id of the survey.

@@ -29,7 +29,7 @@ _TIMES = 5  # attempts to fetch a tally and records of the same moment: a batch 
 _DESCRIBED: dict[str, tuple[type, ...]] = {
     "group": (str, type(None)),
     "by_hand": (bool,),
-    "may_wait": (int,),
+    "waiting": (int,),
     "n_by_hand": (int,),
     "n_organisation": (int,),
 }

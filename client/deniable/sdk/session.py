@@ -13,8 +13,10 @@ from deniable.privacy.ledger import Ledger, Use
 from deniable.sdk.arguments import check_person, redacts, seal_of, seals
 from deniable.survey import Survey
 from deniable.survey.types.base import Answer
+from deniable.wire import access_codes
 from deniable.wire.public import Public
 from deniable.wire.submission import Submission
+from deniable.wire.tokens import Token
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,30 @@ class SurveySession:
     @seals("answers", perturb_one)
     def submit(self, answers: Mapping[str, Answer], *, person: str | int | None = None) -> Receipt:
         """Randomizes and sends one respondent's answers, as `SurveyClient.submit` does."""
+        self.exchange()
         unsent = self.keep(seal_of(answers), self.public(), person)
         return self.send(unsent)
+
+    @redacts()
+    def exchange(self, public: Public | None = None) -> None:
+        """Exchanges the invitation code for a token now, which the outbox keeps until a record is sent with it.
+
+        The server then knows that the owner of the code takes part. It cannot join the code to the record, except by time and address: let
+        time pass before you submit. Does nothing in a survey without invitations, and nothing the second time.
+
+        Raises:
+            RefusedError: The server's signature is not by the survey's key.
+            RejectedError: The code is not one of the survey's, or was used before.
+            DeliveryError: The server could not be reached.
+        """
+        self.delivery.refuse_closed()
+        public = self.public() if public is None else public
+        if public.invitation is not None and not public.problems(self.definition):
+            self._token(access_codes.read(public.invitation))
+
+    def _token(self, code: bytes) -> Token | None:
+        self.delivery.tokens.prepare(self.definition, code)
+        return self.delivery.tokens.token(self.definition.id, code)
 
     @redacts()
     def public(self, group: str | None = None, invitation: str | None = None) -> Public:
@@ -116,6 +140,8 @@ class SurveySession:
         del perturbed  # no frame of this call has them after this
         if self.ledger and charged:
             charge_one(self.ledger, charged, Use(self.definition.digest, self.definition.epsilon), self.person_cap)
+        if submission.invitation is not None:
+            self.delivery.tokens.prepare(self.definition, submission.invitation)
         self.delivery.outbox.add(self.delivery.url, self.definition.id, submission)
         return UnsentSubmission(submission, code)
 

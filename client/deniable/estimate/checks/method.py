@@ -56,8 +56,8 @@ class Shift:
     """Largest move of an estimated share down and up, as positive numbers.
 
     Attributes:
-        liars: By people who answer what they like, through honest coins.
-        fakes: By reports made up without coins.
+        liars_down, liars_up: By people who answer what they like, through honest coins.
+        fakes_down, fakes_up: By reports made up without coins.
     """
 
     liars_down: float

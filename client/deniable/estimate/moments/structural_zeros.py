@@ -18,8 +18,8 @@ from deniable.estimate.arrays import FloatArray
 from deniable.estimate.moments import pseudo_answers
 from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.survey.condition import Condition, ShowIf
-from deniable.survey.question import Question
+from deniable.survey.condition import Combination, ShowIf, SumCondition
+from deniable.survey.question import Question, summands
 
 
 def impossible(survey: Survey, a: str, b: str, complete: bool = False) -> NDArray[np.bool_]:
@@ -61,7 +61,10 @@ def removal(shares: FloatArray, channels: Sequence[Channel], zeros: NDArray[np.b
 
 def _may_hold(survey: Survey, show_if: ShowIf, other: Question, answer: int) -> bool:
     """Returns whether a condition may hold for a respondent with this answer to an item."""
-    if not isinstance(show_if, Condition):
+    if isinstance(show_if, SumCondition):
+        least, greatest = _sums(survey, show_if, other, answer)
+        return greatest >= show_if.range[0] and least < show_if.range[1]
+    if isinstance(show_if, Combination):
         join = all if show_if.word == "all" else any
         return join(_may_hold(survey, part, other, answer) for part in show_if.parts)
     item = next(question for question in survey.questions if question.id == show_if.question)
@@ -74,12 +77,37 @@ def _may_hold(survey: Survey, show_if: ShowIf, other: Question, answer: int) -> 
 
 def _holds(survey: Survey, show_if: ShowIf, other: Question, answer: int) -> bool:
     """Returns whether a condition holds for all respondents with this answer to an item."""
-    if not isinstance(show_if, Condition):
+    if isinstance(show_if, SumCondition):
+        least, greatest = _sums(survey, show_if, other, answer)
+        return least >= show_if.range[0] and greatest < show_if.range[1]
+    if isinstance(show_if, Combination):
         join = all if show_if.word == "all" else any
         return join(_holds(survey, part, other, answer) for part in show_if.parts)
     if other.id == show_if.question:
         return other.categories[answer] in show_if.options
     return answer == 0 and other.id in [f"{show_if.question}[{option}]" for option in show_if.options]
+
+
+def _sums(survey: Survey, show_if: SumCondition, other: Question, answer: int) -> tuple[float, float]:
+    """Returns bounds of a sum for a respondent with this answer to an item: the sums of each question's least and greatest part."""
+    bounds = [_summands(survey, show_if, name, other, answer) for name in show_if.questions]
+    return sum(least for least, _ in bounds), sum(greatest for _, greatest in bounds)
+
+
+def _summands(survey: Survey, show_if: SumCondition, name: str, other: Question, answer: int) -> tuple[float, float]:
+    """Returns the least and the greatest part of a question in a sum, for a respondent with this answer to an item."""
+    question = next(question for question in survey.questions if question.id == name)
+    own = other.id in _ids(question)
+    if own and question.labels:
+        if answer == 0 and other.id in [f"{name}[{option}]" for option in show_if.options]:
+            return 1, 1
+        return 0, float(any(f"{name}[{option}]" != other.id for option in show_if.options))
+    parts = summands(show_if, question)
+    if own:
+        return parts[answer], parts[answer]
+    if question.show_if is not None and not _may_hold(survey, question.show_if, other, answer):
+        return 0, 0
+    return min(parts), max(parts)
 
 
 def _question_of(survey: Survey, item: Question) -> Question:

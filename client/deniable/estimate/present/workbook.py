@@ -38,7 +38,7 @@ class Sheet(NamedTuple):
         name: Its name.
         header: The cells of its first row, which stays in view.
         rows: The other rows as XML (see `row`): any number of them in each chunk.
-        size: The most bytes that it may have; needed for a sheet that may have more than 4 GiB.
+        size: The most bytes that it may have; needed for a sheet that may have more than 2 GiB.
     """
 
     name: str

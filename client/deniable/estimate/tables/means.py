@@ -100,8 +100,7 @@ def mean(
 
     None (or nan) as a score leaves a category out ("no answer"): the mean is then among the others, a ratio with Fieller's limits, which
     may be the whole range if their share is not clearly above 0. Limits lie between the least and the largest score. The scores of a
-    number's
-    levels must be evenly spaced: answers between them were rounded at random, which keeps no other mean right.
+    number's levels must be evenly spaced: answers between them were rounded at random, which keeps no other mean right.
 
     Raises:
         EstimateError: An argument breaks its rule.

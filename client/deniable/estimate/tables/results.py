@@ -147,7 +147,7 @@ class Results(Tabular):
         n_by_hand: The number of such reports beside these.
         n_organisation: The number of these reports that an organisation with its people's answers perturbed.
         made_up: The test for made-up reports; None without reports.
-        may_wait: The most reports that may wait to be counted: a server counts them in batches, and does not publish their number.
+        waiting: Reports of people that wait for their release, in all groups, in steps of 10.
         sample: The assumption about the sample, in a line; empty if the survey has no groups, and everybody was drawn alone.
     """
 
@@ -164,7 +164,7 @@ class Results(Tabular):
     n_by_hand: int = 0
     n_organisation: int = 0
     made_up: MadeUp | None = None
-    may_wait: int = 0
+    waiting: int = 0
     sample: str = ""
 
     def __post_init__(self) -> None:
@@ -355,8 +355,8 @@ class Results(Tabular):
             parts.append(f"{self.n_organisation:,} of them randomized by an organisation that had the answers")
         if self.n_by_hand:
             parts.append(f"{_reports(self.n_by_hand)} made by hand apart")
-        if self.may_wait:
-            parts.append(f"up to {self.may_wait:,} more may wait to be counted")
+        if self.waiting:
+            parts.append(f"{self.waiting:,} or more wait for their release")
         return " · ".join(parts)
 
 

@@ -20,8 +20,8 @@ from deniable.estimate.tables import clustered_waves
 from deniable.estimate.tables.differences import difference
 from deniable.estimate.tables.results import MeanRow, Results, Row
 from deniable.estimate.tables.survey_means import estimate_of
-from deniable.mechanism import Window
 from deniable.survey import Survey
+from deniable.survey.comparability import mismatch
 from deniable.survey.question import Question
 
 _TINY = 1e-9
@@ -147,14 +147,15 @@ def compare_waves(
 def _why(one: Question | None, other: Question | None) -> str:
     if one is None or other is None:
         return "only the second survey has it" if one is None else "only the first survey has it"
-    if one.type != other.type:
-        return f"it is a {one.type} in the first survey and a {other.type} in the second"
-    if isinstance(one.channel, Window) and isinstance(other.channel, Window):  # their levels follow from epsilon
-        ends = [(question.kind.range, question.required) for question in (one, other)]
-        return "" if ends[0] == ends[1] else "its scale is not the same"
-    if one.categories != other.categories:
-        return "its options are not the same"
-    return "" if one.scores == other.scores and one.rounds == other.rounds else "its scale is not the same"
+    match mismatch(one, other):
+        case None:
+            return ""
+        case "type":
+            return f"it is a {one.type} in the first survey and a {other.type} in the second"
+        case "options":
+            return "its options are not the same"
+        case "scale":
+            return "its scale is not the same"
 
 
 def _changes(shared: list[str], results: tuple[Results, Results], paired: tuple[SampledReports, SampledReports] | None) -> Iterator[Change]:
