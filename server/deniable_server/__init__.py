@@ -26,7 +26,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     from flask import Flask
     from flask_wtf import CSRFProtect
 
-    from deniable_server import access, api, context, drafts, identity, researchers, respondents, web
+    from deniable_server import access, api, context, drafts, ethics, identity, public, researchers, respondents, studies, trials, web
     from deniable_server.store import open_store
     from deniable_server.web import limits
 
@@ -41,6 +41,6 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     limits.register(app)  # before what reads a form
     identity.register_admission(app)
     CSRFProtect(app)
-    for room in (web, respondents, identity, access, drafts, researchers, api):
+    for room in (web, respondents, public, identity, access, drafts, studies, ethics, trials, researchers, api):
         room.register(app)
     return app

@@ -104,6 +104,8 @@ class Config:
         backups: The newest backup, or the folder of all backups, whose time /metrics reports.
         private_webhooks: Whether webhooks may go to this machine and to private networks.
         database_connections: The most connections to PostgreSQL at a time; None for the default.
+        trials: The folder of test runs; None for a temporary one of the process.
+        sso: The file with the settings of single sign-on, or None without it.
     """
 
     db: str | Path | Database = field(repr=False)
@@ -116,6 +118,8 @@ class Config:
     backups: Path | None = None
     private_webhooks: bool = False
     database_connections: int | None = None
+    trials: Path | None = None
+    sso: Path | None = None
 
     def __post_init__(self) -> None:
         if len(self.secret_key) < 32:

@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
-from flask import Flask, current_app
+from flask import Flask, current_app, has_request_context, request
 
 from deniable_server.config import Config
 from deniable_server.store.protocol import Store
 
 _KEY = "deniable"
 Service = TypeVar("Service")
+
+
+class Trials(Protocol):
+    """Interface to the stores of trials: test runs and simulations, which are thrown away."""
+
+    def find(self, survey_id: str) -> Store | None:
+        """Returns the store of a trial, or None for another survey or a trial that is gone."""
+
+    def discard_draft(self, draft_id: str) -> None:
+        """Deletes the trials of a draft, if it has any."""
+
+
+class NoTrials:
+    """The trials of an application without any."""
+
+    def find(self, survey_id: str) -> Store | None:
+        """Returns None."""
+        return None
+
+    def discard_draft(self, draft_id: str) -> None:
+        """Returns at once."""
 
 
 @dataclass
@@ -21,12 +42,18 @@ class Services:
     Attributes:
         store: The database.
         config: The operator's configuration.
+        trials: The stores of trials.
         others: Objects by their class, from packages that this module must not import.
     """
 
     store: Store
     config: Config
+    trials: Trials = field(default_factory=NoTrials)
     others: dict[type, object] = field(default_factory=dict)
+
+    def store_of(self, survey_id: str | None) -> Store:
+        """Returns the store that has a survey: a trial's own, otherwise the database."""
+        return (self.trials.find(survey_id) if survey_id else None) or self.store
 
     def add(self, service: object) -> None:
         """Adds an object under its class, in place of an earlier one."""
@@ -63,8 +90,8 @@ def current_services() -> Services:
 
 
 def current_store() -> Store:
-    """Returns the store of the application that handles the current request."""
-    return current_services().store
+    """Returns the store of the survey in the current request's address: a trial's own, otherwise the application's database."""
+    return current_services().store_of((request.view_args or {}).get("survey_id") if has_request_context() else None)
 
 
 def current_config() -> Config:

@@ -16,3 +16,4 @@ class CodesForm(FlaskForm):
     group = SelectField("For which group?", validate_choice=True)
     csv = SubmitField("Download as CSV")
     sheet = SubmitField("Show a sheet to print")
+    letters = SubmitField("Write to people")

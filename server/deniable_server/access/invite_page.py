@@ -1,4 +1,4 @@
-"""Invite page: links of a survey and its groups with QR codes, and one-time codes that are shown only once."""
+"""Invite page: links of a survey and its groups with QR codes, one-time codes that are shown only once, and letters to people."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from deniable_server.access import invitations
 from deniable_server.access.forms import CodesForm
 from deniable_server.context import current_store
 from deniable_server.pages.one_time_forms import repeated
-from deniable_server.pages.routes import Page, routes
+from deniable_server.pages.routes import Page, done, routes
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 from deniable_server.web.links import server_address
 
 bp = routes("inviting", __name__)
 MOST_ON_A_SHEET = 300  # codes, each with a QR code of some kilobytes
+MOST_LETTERS = 5_000  # codes of one page, which a browser merges with a list
 
 
 @bp.app_template_global()
@@ -45,8 +46,8 @@ def codes(survey_id: str) -> Page:
     """Makes codes, and shows or downloads them, only once."""
     survey = current_store().surveys.published(survey_id).survey
     form = _form(survey)
-    if form.validate() and form.sheet.data and form.count.data > MOST_ON_A_SHEET:
-        form.count.errors = [f"A sheet has at most {MOST_ON_A_SHEET} codes. Make several sheets or a CSV file."]
+    if form.validate() and (problem := _too_many(form)):
+        form.count.errors = [problem]
     if form.errors or survey.access != "invited":
         return _page(survey_id, form), 422
     if again := repeated("Codes already made", url_for(".page", survey_id=survey_id)):
@@ -57,7 +58,19 @@ def codes(survey_id: str) -> Page:
         links = [(code, invitations.personal_link(survey, code, server_address(), group)) for code in codes]
         return render_template("access/sheet.html", survey=survey, group=group, links=links, form=form)
     body = invitations.to_csv(survey, codes, server_address(), group)
+    if form.letters.data:
+        return render_template("access/letters.html", survey=survey, group=group, codes_csv=body)
     return Response(body, mimetype="text/csv", headers={"Content-Disposition": f'attachment; filename="{survey_id}-codes.csv"'})
+
+
+@bp.get("/manage/surveys/<survey_id>/invite/reminder")
+@least(Role.EDITOR)
+def reminder(survey_id: str) -> Page:
+    """Shows the page that writes a reminder to everybody. Like the page of letters, it gets no address."""
+    survey = current_store().surveys.published(survey_id).survey
+    if survey.access != "invited":
+        return done("Only surveys by invitation have reminders.", ".page", survey_id=survey_id)
+    return render_template("access/letters.html", survey=survey, group=None, codes_csv=None)
 
 
 def _form(survey: Survey) -> CodesForm:
@@ -65,6 +78,15 @@ def _form(survey: Survey) -> CodesForm:
     form.group.choices = [("", "people choose it themselves" if survey.groups else "all"), *((group, group) for group in survey.groups)]
     form.group.data = form.group.data or ""
     return form
+
+
+def _too_many(form: CodesForm) -> str | None:
+    """Returns why a page cannot show so many codes, or None if it can."""
+    if form.sheet.data and form.count.data > MOST_ON_A_SHEET:
+        return f"A sheet has at most {MOST_ON_A_SHEET} codes. Make several sheets or a CSV file."
+    if form.letters.data and form.count.data > MOST_LETTERS:
+        return f"You can write to at most {MOST_LETTERS:,} people at a time. Write several times, or make a CSV file."
+    return None
 
 
 def _page(survey_id: str, form: CodesForm) -> str:

@@ -9,6 +9,7 @@ from werkzeug.exceptions import Forbidden, Unauthorized
 from deniable_server.access import api_keys
 from deniable_server.context import current_store
 from deniable_server.identity.passwords import current_passwords
+from deniable_server.identity.sso.provider import is_required
 from deniable_server.store.accounts import ApiKey
 from deniable_server.store.roles import Role
 from deniable_server.web.rate_limiter import RateLimitError
@@ -49,7 +50,7 @@ def require(scope: str, survey_id: str) -> None:
         return
     needed = _LEAST.get(scope, Role.OWNER)
     if current_store().roles.role(_researcher(f"a key with the scope {scope}"), survey_id) < needed:
-        raise Forbidden(f"you must be {needed.word} of the survey, or more")
+        raise Forbidden(f"this needs the role {needed.word} or a higher one in the survey")
 
 
 def visible_surveys() -> list[str]:
@@ -59,7 +60,7 @@ def visible_surveys() -> list[str]:
         return list(store.roles.seen_by(_researcher("a key")))
     if not set(key.scopes) & set(api_keys.OF_SURVEYS):
         raise Forbidden(f"the key must have one of the scopes {', '.join(api_keys.OF_SURVEYS)}")
-    return [each.survey.id for each in store.surveys.all()] if key.survey is None else [key.survey]
+    return store.surveys.ids() if key.survey is None else [key.survey]
 
 
 def _key() -> ApiKey | None:
@@ -78,6 +79,8 @@ def _researcher(otherwise: str) -> str:
 
     Aborts with 401, naming the alternative `otherwise`, and with 403 if the account needs more than a password.
     """
+    if is_required():
+        raise Unauthorized(f"passwords do not log in here; a program needs {otherwise}", www_authenticate=bearer())
     credentials = request.authorization
     name = credentials.username or "" if credentials is not None and credentials.type == "basic" else None
     if name is None or credentials is None or not _verify(name, credentials.password or ""):

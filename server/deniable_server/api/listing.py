@@ -9,7 +9,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from deniable.survey.parse import SURVEY_ID
-from deniable_server.store.protocol import Published
+from deniable_server.store.protocol import Heading, Store
+from deniable_server.store.studies import Wave
 
 MOST = 200
 DEFAULT = 50
@@ -41,15 +42,18 @@ def last_of(cursor: str | None) -> str:
     except (binascii.Error, UnicodeError):
         last = ""
     if not SURVEY_ID.fullmatch(last) or _cursor(last) != cursor:
-        raise ListingError("cursor", "cursor must be the next of an earlier page, or left out")
+        raise ListingError("cursor", "cursor must be the value of next in an earlier page, or left out")
     return last
 
 
-def page(surveys: Sequence[Published], last: str, limit: int) -> tuple[dict[str, Any], str | None]:
-    """Returns a page of surveys, sorted by id, and the query of the next page, or None."""
-    rest = [each for each in surveys if each.survey.id > last]
-    following = _cursor(rest[limit - 1].survey.id) if len(rest) > limit else None
-    content = {"surveys": [_fields(each) for each in rest[:limit]], "next": following}
+def page(store: Store, survey_ids: Sequence[str], last: str, limit: int) -> tuple[dict[str, Any], str | None]:
+    """Returns a page of these surveys, whose ids are sorted, with their tags and studies, and the query of the next page, or None."""
+    rest = [each for each in survey_ids if each > last]
+    following = _cursor(rest[limit - 1]) if len(rest) > limit else None
+    ids = rest[:limit]
+    tags, waves = store.tags.of_surveys(ids), store.studies.waves_of(ids)
+    fields = [_fields(each, tags.get(each.id, ()), waves.get(each.id)) for each in store.surveys.headings(ids)]
+    content = {"surveys": fields, "next": following}
     return content, None if following is None else urlencode({"limit": limit, "cursor": following})
 
 
@@ -57,13 +61,14 @@ def _cursor(survey_id: str) -> str:
     return base64.urlsafe_b64encode(survey_id.encode()).rstrip(b"=").decode()
 
 
-def _fields(published: Published) -> dict[str, Any]:
-    survey = published.survey
+def _fields(heading: Heading, tags: Sequence[str], wave: Wave | None) -> dict[str, Any]:
     return {
-        "id": survey.id,
-        "title": survey.title,
-        "state": published.state,
-        "published_on": published.published_on,
-        "digest": survey.digest,
-        "epsilon": survey.epsilon,
+        "id": heading.id,
+        "title": heading.title,
+        "state": heading.state,
+        "published_on": heading.published_on,
+        "digest": heading.digest,
+        "epsilon": heading.epsilon,
+        "tags": list(tags),
+        "study": {"id": wave.study, "name": wave.name, "wave": wave.number} if wave else None,
     }

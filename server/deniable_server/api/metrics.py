@@ -21,6 +21,7 @@ from pathlib import Path
 from flask import Response, abort, request
 from werkzeug.exceptions import Unauthorized
 
+from deniable.wire.part import Part
 from deniable_server.api import callers
 from deniable_server.context import current_services
 from deniable_server.store.errors import StoreError
@@ -63,6 +64,7 @@ class Metrics:
         database: The database file, if it is one.
         backups: The newest backup, or the folder of all backups.
         today: Returns the day in UTC, YYYY-MM-DD.
+        sso: Returns the number of logins by outcome; None without single sign-on.
     """
 
     def __init__(
@@ -71,7 +73,9 @@ class Metrics:
         database: Path | None = None,
         backups: Path | None = None,
         today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
+        sso: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
+        self._sso = sso
         self._store, self._database, self._backups, self._today = store, database, backups, today
         self._lock = threading.Lock()
         self._cached: tuple[str, str] = ("", "")  # the day, and its values
@@ -79,7 +83,7 @@ class Metrics:
     def text(self) -> str:
         """Returns all metrics. If the database cannot be read, `deniable_database_up` is 0 and the day's values stay."""
         try:
-            self._store.surveys.all()
+            self._store.surveys.count()
             daily, up = self._daily(), 1.0
         except StoreError:
             daily, up = self._cached[1], 0.0
@@ -102,24 +106,24 @@ class Metrics:
             return self._cached[1]
 
     def _families_of_day(self, today: str) -> Iterator[MetricFamily]:
-        surveys = self._store.surveys.all()
+        store = self._store
+        surveys, counts, codes_made = store.surveys.headings(), store.submissions.all_counts(), store.invitations.all_counts()
         states = [each.state for each in surveys]
         records = (
-            ({"survey": each.survey.id, "mode": mode}, float(n))
+            ({"survey": each.id, "mode": mode}, float(n))
             for each in surveys
-            for mode, n in sorted(_by_mode(self._store, each.survey.id).items())
+            for mode, n in sorted(_by_mode(counts.get(each.id, {})).items())
         )
-        codes = (
-            ({"survey": each.survey.id}, float(self._store.invitations.count(each.survey.id)[0]))
-            for each in surveys
-            if each.survey.access == "invited"
-        )
+        codes = (({"survey": each.id}, float(codes_made.get(each.id, (0, 0))[0])) for each in surveys if each.access == "invited")
         midnight = datetime.fromisoformat(today).replace(tzinfo=UTC).timestamp()
         yield MetricFamily.of("deniable_day_seconds", "The day, in Unix seconds, of the values below.", midnight)
         counted = tuple(({"state": state}, float(states.count(state))) for state in STATES)
         yield MetricFamily("deniable_surveys", "Published surveys by their state.", counted)
         yield MetricFamily("deniable_records", "Counted records, by survey and by mode: where the answers were perturbed.", tuple(records))
         yield MetricFamily("deniable_invitation_codes", "Invitation codes of a survey, used or not.", tuple(codes))
+        if self._sso:
+            logins = tuple(({"outcome": outcome}, float(n)) for outcome, n in self._sso().items())
+            yield MetricFamily("deniable_sso_logins", "Logins by single sign-on since the server started, by outcome.", logins)
         yield MetricFamily.of("deniable_memory_peak_bytes", "The server's peak memory, rounded up to 1 MiB.", _memory())
         if self._database:
             yield MetricFamily.of(
@@ -138,9 +142,9 @@ def page() -> Response:
     return Response(metrics.text(), content_type=CONTENT_TYPE)
 
 
-def _by_mode(store: Store, survey_id: str) -> dict[str, int]:
+def _by_mode(counts: Mapping[Part, int]) -> dict[str, int]:
     sizes: dict[str, int] = {}
-    for part, n in store.submissions.counts(survey_id).items():
+    for part, n in counts.items():
         sizes[part.mode] = sizes.get(part.mode, 0) + n
     return sizes
 

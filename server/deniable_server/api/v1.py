@@ -12,8 +12,9 @@ import json
 from flask import Response, jsonify, request, send_file, url_for
 
 from deniable.errors import MissingExtraError
-from deniable.survey import Survey
+from deniable.survey.compiled import SurveyRules
 from deniable.wire.access_codes import invitation_hash, submission_id
+from deniable.wire.spare_codes import HEADER
 from deniable.wire.submission import MAX_COUNT, secret_of
 from deniable_server.api import callers, listing, submissions, webhooks
 from deniable_server.api.reports import FORMS, PACKED, spooled
@@ -21,6 +22,7 @@ from deniable_server.context import current_store
 from deniable_server.results import bundles
 from deniable_server.results.progress import checked_progress
 from deniable_server.results.results import records_of, results_of
+from deniable_server.store.spare_codes import spare_codes
 from deniable_server.store.webhooks import Webhook
 from deniable_server.web import lanes, limits, sites
 from deniable_server.web.audience import Audience, Routes
@@ -44,12 +46,12 @@ def refuse_foreign_writes() -> None:
 @bp.get("/surveys")
 def surveys() -> Response:
     """Lists the surveys that the account or the key may see, sorted by id: `limit` at a time, after `cursor`."""
-    visible = set(callers.visible_surveys())
+    visible = callers.visible_surveys()
     try:
         limit, last = listing.limit_of(request.args.get("limit")), listing.last_of(request.args.get("cursor"))
     except listing.ListingError as error:
         return reply(400, error.rule, str(error))
-    content, following = listing.page([each for each in current_store().surveys.all() if each.survey.id in visible], last, limit)
+    content, following = listing.page(current_store(), visible, last, limit)
     response = jsonify(content)
     if following:
         response.headers["Link"] = f'<{url_for(".surveys")}?{following}>; rel="next"'
@@ -60,11 +62,15 @@ def surveys() -> Response:
 @lanes.respondents
 @compressed
 def definition(survey_id: str) -> Response:
-    """Serves the bytes of a definition, which clients hash and pin."""
-    return Response(current_store().surveys.published(survey_id).survey.definition, mimetype="application/json")
+    """Serves the bytes of a definition, which clients hash and pin. A header states spare invitation codes."""
+    survey = current_store().surveys.published(survey_id).survey
+    response = Response(survey.definition, mimetype="application/json")
+    if counts := spare_codes(current_store(), survey):
+        response.headers[HEADER] = "{}/{}".format(*counts)
+    return response
 
 
-def _largest(survey: Survey) -> int:
+def _largest(survey: SurveyRules) -> int:
     """Returns the largest body: one record, or with a key as many as a submission may have. Aborts with 401 or 403 for another key."""
     return submissions.most_bytes(survey, MAX_COUNT if callers.key_for("submit", survey.id) else 1)
 
@@ -77,11 +83,18 @@ def submit(survey_id: str) -> Response:
     key = callers.key_for("submit", survey_id)
     if key is None:
         current_rates().submissions.take()
-    survey = current_store().surveys.published(survey_id).survey
+    survey = current_store().surveys.compiled(survey_id)
     submissions.check_length(survey, request.content_length or 0, key)
     submission = submissions.read(survey, limits.whole_body(), key)
     current_store().submissions.add(survey_id, submission)
     return submissions.accepted(submission.count, current_rates().submissions)
+
+
+@bp.get("/surveys/<survey_id>/groups")
+@lanes.respondents
+def full_groups(survey_id: str) -> Response:
+    """Lists the groups that take no more records. The page of a respondent asks for it before the first question."""
+    return jsonify(full=current_store().life.full_groups(survey_id))
 
 
 @bp.post("/surveys/<survey_id>/withdrawals")
@@ -92,15 +105,25 @@ def withdraw(survey_id: str) -> Response:
     return jsonify(withdrawn=True)
 
 
+@bp.post("/surveys/<survey_id>/tokens")
+@lanes.respondents
+def exchange(survey_id: str) -> Response:
+    """Exchanges an invitation code for a blind signature on a token, once. The same request again gets the same signature."""
+    current_rates().exchanges.take()
+    survey = current_store().surveys.compiled(survey_id)
+    code_hash, blinded = submissions.read_exchange(survey, limits.whole_body())
+    signature = current_store().invitations.exchange(survey_id, code_hash, blinded)
+    text = base64.urlsafe_b64encode(signature).rstrip(b"=").decode()
+    return submissions.limited(jsonify(signature=text), current_rates().exchanges)
+
+
 @bp.post("/surveys/<survey_id>/invitations/check")
 @lanes.respondents
 def check_invitation(survey_id: str) -> Response:
-    """Replies whether a code belongs to the survey and is not marked as spent, before the questions. Does not spend it."""
+    """Replies whether a code belongs to the survey, before the questions. Does not spend it, and does not say whether it is spent."""
     current_rates().invitation_checks.take()
     code_hash = invitation_hash(survey_id, secret_of(limits.whole_body()))
-    return submissions.limited(
-        jsonify(usable=current_store().invitations.is_usable(survey_id, code_hash)), current_rates().invitation_checks
-    )
+    return submissions.limited(jsonify(valid=current_store().invitations.has(survey_id, code_hash)), current_rates().invitation_checks)
 
 
 @bp.get("/surveys/<survey_id>/results")

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField
-from wtforms import BooleanField, HiddenField, SubmitField, TextAreaField
+from wtforms import BooleanField, Form, HiddenField, IntegerField, SubmitField, TextAreaField
 from wtforms.validators import ValidationError
 
 from deniable.extras import available
+from deniable_server.drafts.editor.forms import PLANNED
+from deniable_server.pages.forms import people
 
 
 class BeginForm(FlaskForm):
     """The start of a draft: a file, a topic or the example."""
 
-    file = FileField("A survey file (YAML or JSON)")
+    file = FileField("A survey file or a downloaded definition (YAML or JSON), or a survey of LimeSurvey (.lss) or Qualtrics (.qsf)")
     upload = SubmitField("Use this file")
 
     def __init__(self) -> None:
         super().__init__()
-        self.accepts = ".yaml,.yml,.json"
+        self.accepts = ".yaml,.yml,.json,.lss,.lsg,.lsq,.qsf"
         if available("xlsform"):
             self.file.label.text += ", or an XLSForm (.xlsx or .xls)"
             self.accepts += ",.xlsx,.xls"
@@ -59,3 +61,12 @@ class PublishForm(FlaskForm):
 
     revision = HiddenField()
     same_title = BooleanField("Publish with this title")
+
+
+class LevelForm(Form):
+    """A level of protection for a number of people. `revision` is of the draft that the page shows."""
+
+    n = IntegerField("How many people may answer?", [people()], default=PLANNED)
+    together = BooleanField("Compare answers to several questions, in cross tables or models")
+    level = HiddenField()
+    revision = HiddenField()

@@ -1,39 +1,70 @@
-"""Access control for drafts: researchers see their own; operators also see drafts of removed accounts."""
+"""Access control for drafts: researchers see their own and those shared with them; operators also see drafts of removed accounts."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from flask import g
+from flask import abort, g
 
 from deniable_server.context import current_store
 from deniable_server.drafts.editor.draft_text import id_in, title_in
 from deniable_server.store.drafts import MISSING, Draft, DraftHead
 from deniable_server.store.errors import UnknownDraftError
+from deniable_server.store.roles import Role
 
 
-def own(draft_id: str) -> Draft:
-    """Returns a draft of the current researcher. Raises UnknownDraftError if it does not exist or belongs to another person."""
+def own(draft_id: str, least: Role = Role.OWNER) -> Draft:
+    """Returns a draft that the current researcher has a role for, and sets `g.draft_role`. Aborts with 403 for a lower role.
+
+    Args:
+        draft_id: The id of the draft.
+        least: The least role; its author is an owner.
+
+    Raises:
+        UnknownDraftError: It does not exist, or the researcher has no role in it.
+    """
     draft = current_store().drafts.draft(draft_id)
-    if draft.author not in _authors():
+    role = _role(draft.author, draft_id)
+    if role is None:
         raise UnknownDraftError(MISSING)
+    if role < least:
+        abort(403, f"this needs the role {least.word} or a higher one in the draft; yours is {role.word}")
+    g.draft_role = role
     return draft
 
 
+def may_edit() -> bool:
+    """Returns whether the researcher may change the draft that `own` has returned."""
+    role: Role = g.draft_role
+    return role >= Role.EDITOR
+
+
 class ListedDraft(NamedTuple):
-    """A draft in a list. `survey_id` is the id of its future survey; empty without one."""
+    """A draft in a list. `survey_id` is the id of its future survey; empty without one. `role` is the researcher's."""
 
     draft: DraftHead
     title: str
     survey_id: str
+    role: Role = Role.OWNER
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the researcher may delete it."""
+        return self.role == Role.OWNER
 
 
 def all_own() -> list[ListedDraft]:
-    """Returns all drafts of the current researcher, unordered."""
-    heads = (head for author in _authors() for head in current_store().drafts.listed(author))
-    return [ListedDraft(head, title_in(head.beginning), id_in(head.beginning)) for head in heads]
+    """Returns all drafts of the current researcher, and those shared with the researcher, unordered."""
+    store = current_store()
+    every = {head.id: (head, store.draft_roles.role(g.user, head.id) or Role.VIEWER) for head in store.draft_roles.listed(g.user)}
+    every |= {head.id: (head, Role.OWNER) for author in _authors() for head in store.drafts.listed(author)}
+    return [ListedDraft(head, title_in(head.beginning), id_in(head.beginning), role) for head, role in every.values()]
+
+
+def _role(author: str, draft_id: str) -> Role | None:
+    return Role.OWNER if author in _authors() else current_store().draft_roles.role(g.user, draft_id)
 
 
 def _authors() -> tuple[str, ...]:
-    """Returns the authors whose drafts the current researcher sees; drafts of removed accounts have an empty author."""
+    """Returns the authors whose drafts the current researcher owns; drafts of removed accounts have an empty author."""
     return (g.user, "") if g.get("operator") else (g.user,)

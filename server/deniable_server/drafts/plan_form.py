@@ -13,6 +13,7 @@ from deniable.errors import EstimateError
 from deniable.plan import Clusters, Plan, SlopeOf, plan
 from deniable.plan.survey import questions_of_slopes
 from deniable.survey import Survey
+from deniable_server.drafts.block_rows import plan_by_block
 from deniable_server.drafts.editor.forms import PLANNED
 from deniable_server.pages.forms import MOST_PEOPLE
 
@@ -85,7 +86,7 @@ class PlanForm(Form):
         return any(self[name].errors or (self[name].data and self[name].type != "SelectField") for name in names)
 
     def planned(self, survey: Survey) -> Plan | None:
-        """Returns the plan, or None if fields have errors, which they then show."""
+        """Returns the plan, with a row for each rating block, or None if fields have errors, which they then show."""
         self.validate()
         if self.n.number is None and not self.n.errors:
             _add_error(self.n, _PEOPLE)
@@ -94,7 +95,7 @@ class PlanForm(Form):
             return None
         try:
             clusters = None if count is None or rho is None else Clusters(count, rho)
-            return plan(survey, n=self.n.number, groups=groups, clusters=clusters, slope=slope)
+            return plan_by_block(plan(survey, n=self.n.number, groups=groups, clusters=clusters, slope=slope), survey)
         except EstimateError as error:
             _add_error(self.n, f"{str(error)[:1].upper()}{str(error)[1:]}.")
             return None

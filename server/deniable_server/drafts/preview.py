@@ -15,8 +15,10 @@ from deniable.errors import SurveyError
 from deniable.survey import Survey
 from deniable.survey.document import parse
 from deniable_server.drafts.own_drafts import own
+from deniable_server.drafts.preview_key import KEY, NUMBERS
 from deniable_server.store.drafts import PREVIEW
 from deniable_server.store.protocol import Published
+from deniable_server.store.roles import Role
 from deniable_server.web import headers, languages
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.offload import computed
@@ -33,6 +35,7 @@ def page(draft_id: str) -> str:
         "published": Published(preview_of(draft_id), True, ""),
         "draft_id": draft_id,
         "beside": "start" in request.args,
+        "key": NUMBERS,
     }
     languages.about(context["published"].survey)
     return render_template("drafts/preview_page.html", **context)
@@ -47,10 +50,11 @@ def definition(draft_id: str) -> Response:
 
 def preview_of(draft_id: str) -> Survey:
     """Returns the survey of a draft under an id that is never published. Aborts with 409 if the draft has problems."""
-    draft = own(draft_id)
+    draft = own(draft_id, Role.VIEWER)
     try:
         source = parse(draft.text)
         survey_id = PREVIEW + Survey.from_text(draft.text).id[: 64 - len(PREVIEW)]
-        return Survey.from_dict({**source.value, "id": survey_id})
+        survey = Survey.from_dict({**source.value, "id": survey_id})
     except SurveyError:
         abort(409, "the draft must have no problems to be shown")
+    return survey.with_issuer(KEY.issuer) if survey.access == "invited" else survey

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from flask import g, redirect, render_template, url_for
 
-from deniable.privacy.posterior import posterior_bound
+from deniable.privacy.claims import protection_of
+from deniable.privacy.stronger import stronger
 from deniable.survey import Survey
 from deniable.survey.types import TYPES
-from deniable_server.context import current_store
+from deniable_server.context import current_services, current_store
 from deniable_server.drafts.editor.draft_text import document_in, survey_in
 from deniable_server.drafts.editor.fields import fields_of
 from deniable_server.drafts.editor.missing_translations import missing_translations
@@ -18,6 +19,7 @@ from deniable_server.pages.routes import Page, routes
 from deniable_server.store.drafts import PREVIEW, Draft
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
 from deniable_server.store.namesakes import namesakes
+from deniable_server.store.trials import is_trial
 from deniable_server.web import lanes
 from deniable_server.web.offload import computed
 
@@ -46,18 +48,19 @@ def publish(draft_id: str) -> Page:
     if namesakes(current_store(), survey, g.user).others and not form.same_title.data:
         return _confirmation(draft, survey), 409
     try:
-        current_store().surveys.publish(survey, owner=g.user)
+        current_store().surveys.publish(survey, owner=g.user, source=draft.text, draft=draft.id)
     except ConflictError:
         return _confirmation(draft, survey, refused=True), 409
     current_store().drafts.remove(draft_id)
+    current_services().trials.discard_draft(draft_id)
     return redirect(url_for("inviting.page", survey_id=survey.id))
 
 
 def is_id_taken(survey: Survey) -> bool:
-    """Returns whether the id belongs to another survey, looks like the id of one, or is reserved for previews."""
+    """Returns whether the id belongs to another survey, looks like the id of one, or is reserved for previews or trials."""
     surveys = current_store().surveys
     try:
-        return survey.id.startswith(PREVIEW) or surveys.published(survey.id).survey.digest != survey.digest
+        return survey.id.startswith(PREVIEW) or is_trial(survey.id) or not surveys.published(survey.id).survey.is_same_as(survey)
     except UnknownSurveyError:
         return surveys.looks_like(survey.id) is not None
 
@@ -72,7 +75,8 @@ def _confirmation(draft: Draft, survey: Survey, meanwhile: bool = False, refused
         has_fields=document is not None,
         missing_translations=missing_translations(survey, fields_of(document) if document is not None else None),
         sample_text=find_sample_text(survey),
-        belief=posterior_bound(survey.odds),
+        box=protection_of(survey),
+        stronger=stronger(survey),
         types=TYPES,
         meanwhile=meanwhile,
         id_in_use=refused or is_id_taken(survey),

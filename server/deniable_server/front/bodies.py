@@ -11,8 +11,8 @@ from typing import Any
 from granian._granian import RSGIProtocolClosed, RSGIProtocolError
 from werkzeug.exceptions import BadRequest, HTTPException, RequestTimeout, ServiceUnavailable
 
-SECONDS = 10.0  # for a body, and more for a body that arrives
-BYTES_PER_SECOND = 64 << 10  # at least so fast
+SECONDS = 10.0  # for any body
+BYTES_PER_SECOND = 64 << 10  # a body that arrives at least this fast may take longer
 HASTE = 1.0  # seconds for a body while the server is stopping
 MEMORY = 96 << 20  # bytes of all large bodies together; one of 100,000 records of 256 bytes is 33 MiB
 RESPONDENTS_MEMORY = 8 << 20  # bytes of all respondents' bodies together; the largest, a form for coins, has 40 kB
@@ -61,7 +61,7 @@ class Bodies:
 
         Args:
             body: Yields its bytes.
-            length: Its whole length; None for a chunked body. At most DROPPED bytes of a chunked body are read, and no longer body.
+            length: Its whole length; None for a chunked body. At most DROPPED bytes of a chunked body are read, nothing of a longer one.
         """
 
         async def read(deadline: asyncio.Timeout) -> bytes:

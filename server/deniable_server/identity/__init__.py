@@ -27,10 +27,18 @@ def register_admission(app: Flask) -> None:
 def register(app: Flask) -> None:
     """Registers password verification, and the pages of login and accounts."""
     from deniable_server.context import services_of
-    from deniable_server.identity import account, audit, auth, people, second_factor, sign_up
+    from deniable_server.identity import account, audit, auth, people, second_factor, sign_up, teams
     from deniable_server.identity.passwords import Passwords
+    from deniable_server.identity.sso import pages as sso_pages
+    from deniable_server.identity.sso.outcomes import SsoOutcomes
+    from deniable_server.identity.sso.provider import Provider
+    from deniable_server.identity.sso.settings import SsoSettings
     from deniable_server.web.audience import register_blueprints
 
     services = services_of(app)
     services.add(Passwords(services.store.accounts))
-    register_blueprints(app, auth.bp, sign_up.bp, account.bp, second_factor.bp, people.bp, audit.bp)
+    if services.config.sso is not None:
+        services.add(SsoOutcomes())
+        services.add(Provider(SsoSettings.from_file(services.config.sso)))
+    register_blueprints(app, auth.bp, sign_up.bp, account.bp, second_factor.bp, people.bp, audit.bp, teams.bp)
+    register_blueprints(app, sso_pages.bp, sso_pages.account_bp)

@@ -9,7 +9,9 @@ from deniable_server.context import current_store
 from deniable_server.identity import sessions
 from deniable_server.identity.forms import PasswordForm
 from deniable_server.identity.passwords import current_passwords, set_password
+from deniable_server.identity.sso.provider import current_provider
 from deniable_server.pages.routes import Page, done, routes
+from deniable_server.store.identities import NO_PASSWORD
 from deniable_server.web.rate_limiter import RateLimitError
 
 bp = routes("account", __name__)
@@ -38,7 +40,10 @@ def password() -> Page:
 
 
 def _page(form: PasswordForm) -> str:
-    return render_template("identity/account.html", form=form, has_factor=current_store().factors.any(g.user))
+    store = current_store()
+    context = {"has_factor": store.factors.any(g.user), "bindings": store.identities.of(g.user)}
+    context["has_password"] = store.accounts.password_hash(g.user) != NO_PASSWORD
+    return render_template("identity/account.html", form=form, sso=current_provider(), **context)
 
 
 @bp.post("/logout")

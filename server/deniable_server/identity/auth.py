@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import re
-
 from flask import make_response, redirect, render_template, request, url_for
 from flask_wtf.csrf import CSRFError
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
 from deniable_server.identity import passkeys, sessions
+from deniable_server.identity.entrance import enter
 from deniable_server.identity.forms import CodeForm, LoginForm
 from deniable_server.identity.passwords import current_passwords
 from deniable_server.identity.second_factor import use_code
+from deniable_server.identity.sso.provider import current_provider, is_required
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import without_token
 from deniable_server.web.rate_limiter import RateLimitError, current_rates
 
 bp = Routes("auth", __name__, Audience(login=False, forms=True, csrf=True, translated=False))
 Page = str | AnyResponse | tuple[str, int]
-_OWN_PATH = re.compile(r"/manage(?:/[A-Za-z0-9_./-]*)?")
 
 
 @bp.errorhandler(CSRFError)
@@ -27,28 +26,31 @@ def show_form_again(_: CSRFError) -> Page:
     """Shows an empty form again after a missing token: any site can have sent it, so its values are not shown."""
     form = LoginForm(formdata=None)
     form.csrf_token.errors = [without_token()]  # the values may be correct
-    return render_template("identity/login.html", form=form), 400
+    return _door(form), 400
 
 
 @bp.route("/login", methods=["GET", "POST"])
 def login() -> Page:
     """Logs a researcher in, or asks for the second factor."""
     form = LoginForm()
+    if is_required() and request.method == "POST":
+        form.password.errors = ["Passwords do not log in here. Use the button."]
+        return _door(form), 403
     if not form.validate_on_submit():
-        return render_template("identity/login.html", form=form)
+        return _door(form)
     user = form.user.data
     try:
         is_correct = current_passwords().verify(user, form.password.data, sessions.device_id(user))
     except RateLimitError as error:
         form.password.errors = [_too_many(error)]
-        return _wait(render_template("identity/login.html", form=form), error)
+        return _wait(_door(form), error)
     if is_correct and current_store().factors.any(user):
         sessions.begin_second_factor(user)
         return redirect(url_for(".code", next=request.args.get("next")))
     if not is_correct or not sessions.log_in(user):
         form.password.errors = ["Name or password is wrong."]
-        return render_template("identity/login.html", form=form), 401
-    return _entered(user)
+        return _door(form), 401
+    return enter(user, request.args.get("next"))
 
 
 @bp.route("/login/code", methods=["GET", "POST"])
@@ -71,7 +73,11 @@ def code() -> Page:
         form.code.errors = ["This passkey does not belong to your account." if answer else "This code is wrong or was already used."]
         return _ask_factor(form, user), 401
     current_rates().codes.forgive(who)
-    return _entered(user)
+    return enter(user, request.args.get("next"))
+
+
+def _door(form: LoginForm) -> str:
+    return render_template("identity/login.html", form=form, sso=current_provider())
 
 
 def _ask_factor(form: CodeForm, user: str) -> str:
@@ -88,12 +94,6 @@ def _use_passkey(user: str, answer: str) -> bool:
     return match is not None and factors.use_passkey(user, *match)
 
 
-def _entered(user: str) -> AnyResponse:
-    response: AnyResponse = redirect(_own_path(request.args.get("next")))
-    sessions.remember_device(response, user)
-    return response
-
-
 def _too_many(error: RateLimitError) -> str:
     wait = "1 second" if error.seconds == 1 else f"{error.seconds} seconds"
     return f"Too many tries. Wait {wait}, then try again."
@@ -103,8 +103,3 @@ def _wait(page: str, error: RateLimitError) -> AnyResponse:
     response = make_response(page, 429)
     response.retry_after = error.seconds
     return response
-
-
-def _own_path(path: str | None) -> str:
-    """Returns the path to open after login: only a path of the researchers' pages."""
-    return path if path and _OWN_PATH.fullmatch(path) else url_for("researchers.surveys")

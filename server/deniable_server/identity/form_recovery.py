@@ -1,7 +1,7 @@
 """Form recovery: a form whose session has ended comes back in a page that sends it again, for browsers without scripts.
 
 Only a form that this server's own pages sent, as the browser's Sec-Fetch headers prove: another site's page must not write into a draft.
-And only on a device on which the draft's author has logged in before: strangers may not send large bodies.
+And only on a device on which the draft's author or an editor has logged in before: strangers may not send large bodies.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ def is_recoverable() -> bool:
 
 
 def is_authors() -> bool:
-    """Returns whether a recoverable form is of a draft whose author has logged in on this device before."""
+    """Returns whether a recoverable form is of a draft whose author, or editor, has logged in on this device before."""
     if not is_recoverable():
         return False
+    draft_id, store = str((request.view_args or {})["draft_id"]), current_store()
     try:
-        author = current_store().drafts.draft((request.view_args or {})["draft_id"]).author
+        authors = [store.drafts.draft(draft_id).author, *store.draft_roles.editors(draft_id)]
     except UnknownDraftError:
         return False
-    return sessions.device_id(author) is not None
+    return any(sessions.device_id(author) is not None for author in authors)
 
 
 def recovery_page() -> Response:

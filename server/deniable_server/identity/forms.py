@@ -18,7 +18,7 @@ def _check_field(field: StringField) -> None:
     try:
         field.data = check_name("the name", field.data)
     except ValueError:
-        raise ValidationError("Use only letters, digits and other printable characters.") from None
+        raise ValidationError("Enter a name of letters, digits and other printable characters.") from None
 
 
 class LoginForm(FlaskForm):
@@ -29,6 +29,17 @@ class LoginForm(FlaskForm):
         "Password", [InputRequired("Enter your password."), Length(max=256)], render_kw={"autocomplete": "current-password"}
     )
     submit = SubmitField("Log in")
+
+
+class _NewName(FlaskForm):
+    """A new name. Defined before the password: messages come in the order of definition, which is the page's."""
+
+    user = StringField(
+        "Name",
+        [InputRequired("Choose a name."), Length(1, LONGEST, f"Choose a name of 1 to {LONGEST} characters.")],
+        filters=[lambda name: name.strip(" ") if name else name],
+        render_kw={"autocomplete": "username"},
+    )
 
 
 class _NewPassword(FlaskForm):
@@ -44,15 +55,9 @@ class _NewPassword(FlaskForm):
     )
 
 
-class SignUpForm(_NewPassword):
+class SignUpForm(_NewName, _NewPassword):
     """The name and password of a new account."""
 
-    user = StringField(
-        "Name",
-        [InputRequired("Choose a name."), Length(1, LONGEST, f"Choose a name of 1 to {LONGEST} characters.")],
-        filters=[lambda name: name.strip(" ") if name else name],
-        render_kw={"autocomplete": "username"},
-    )
     submit = SubmitField("Create account")
 
     def validate_user(self, field: StringField) -> None:

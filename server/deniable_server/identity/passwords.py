@@ -76,11 +76,11 @@ class Passwords:
             RateLimitError: There were too many attempts, whether or not the account exists.
         """
         stored = self._accounts.password_hash(user)
-        if stored is not None and self._cache.has(user, password, stored):
+        if stored and self._cache.has(user, password, stored):
             return True
         queue, name = (self._strangers, user) if device is None else (self._known_devices, device)
         with queue.attempt(name) as forgive:
-            if not _matches(stored or _dummy_hash(), password) or stored is None:
+            if not _matches(stored or _dummy_hash(), password) or not stored:  # an account of single sign-on may have no password
                 return False
             forgive()
         self._cache.add(user, password, stored)

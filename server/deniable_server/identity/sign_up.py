@@ -12,6 +12,7 @@ from deniable_server.identity import sessions
 from deniable_server.identity.account_links import hash_of
 from deniable_server.identity.forms import SignUpForm
 from deniable_server.identity.passwords import check_new_name, hash_password
+from deniable_server.identity.sso.provider import current_provider, is_required
 from deniable_server.store.errors import AccountLinkError, ConflictError
 from deniable_server.store.people import AccountLink
 from deniable_server.web.audience import Audience, Routes
@@ -24,15 +25,18 @@ _INVALID = "this link was used, has expired or never existed; ask its sender for
 @bp.get("/join/<token>")
 def page(token: str) -> str:
     """Shows the form for a new account."""
-    return render_template("identity/sign_up.html", form=SignUpForm(), link=_find_link(token))
+    return _page(SignUpForm(), _find_link(token))
 
 
 @bp.post("/join/<token>")
 def accept(token: str) -> AnyResponse | tuple[str, int]:
     """Creates the account and logs its owner in."""
     link, form = _find_link(token), SignUpForm()
+    if is_required():
+        form.password.errors = ["Passwords do not log in here. Use the button."]
+        return _page(form, link), 403
     if not form.validate_on_submit():
-        return render_template("identity/sign_up.html", form=form, link=link), 422
+        return _page(form, link), 422
     people, name = current_store().people, form.user.data
     if people.person(name) is not None:
         return _name_in_use(form, link)
@@ -40,7 +44,7 @@ def accept(token: str) -> AnyResponse | tuple[str, int]:
         check_new_name(current_store().accounts, name)
     except ValueError as error:
         form.user.errors = [f"{str(error)[:1].upper()}{str(error)[1:]}."]
-        return render_template("identity/sign_up.html", form=form, link=link), 422
+        return _page(form, link), 422
     try:
         people.accept(link.hash, name, hash_password(name, form.password.data), int(time.time()))
     except ConflictError:
@@ -51,6 +55,10 @@ def accept(token: str) -> AnyResponse | tuple[str, int]:
     response: AnyResponse = redirect(url_for("researchers.surveys"))
     sessions.remember_device(response, name)
     return response
+
+
+def _page(form: SignUpForm, link: AccountLink) -> str:
+    return render_template("identity/sign_up.html", form=form, link=link, sso=current_provider())
 
 
 def _find_link(token: str) -> AccountLink:
@@ -68,4 +76,4 @@ def _find_link(token: str) -> AccountLink:
 
 def _name_in_use(form: SignUpForm, link: AccountLink) -> tuple[str, int]:
     form.user.errors = ["Another account has this name. Choose another one."]
-    return render_template("identity/sign_up.html", form=form, link=link), 422
+    return _page(form, link), 422

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from deniable import extras
 from deniable.survey import Survey
 from deniable.wire.link import Link
 from deniable_server.access import invitations
@@ -22,10 +23,21 @@ from deniable_server.operate.cli_demo import demo_command
 from deniable_server.operate.cli_doctor import doctor_command
 from deniable_server.operate.cli_export import export_command
 from deniable_server.operate.cli_help import keep_indented_lines
-from deniable_server.operate.cli_life import SettingNumber, archive_command, delete_command, pause_command, settings_command, upkeep_command
+from deniable_server.operate.cli_life import (
+    SettingNumber,
+    archive_command,
+    delete_command,
+    pause_command,
+    quotas_command,
+    settings_command,
+    upkeep_command,
+)
+from deniable_server.operate.cli_teams import team_commands
 from deniable_server.operate.cli_webhooks import webhook_commands
+from deniable_server.operate.command_list import HELP
+from deniable_server.operate.survey_list import list_entries
 from deniable_server.store.namesakes import namesakes
-from deniable_server.store.protocol import Published, Store, by_hand, estimated
+from deniable_server.store.protocol import Store
 
 _METHOD = (
     "The method for intervals of shares: feldman-cousins (the default), likelihood-ratio, wilson, clopper-pearson or wald; for the "
@@ -48,19 +60,10 @@ class _Address(click.ParamType[tuple[str, int]]):
         return host.removeprefix("[").removesuffix("]"), int(port)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="deniable")
 def main() -> None:
-    """Run surveys whose server cannot learn an answer.
-
-    A server from nothing:
-      deniable-server init --user ada
-      deniable-server publish survey.yaml
-      deniable-server serve
-
-    Or see it first:
-      deniable-server demo
-    """
+    """Runs the command that the arguments name."""
 
 
 main.add_command(user_commands)
@@ -72,8 +75,9 @@ main.add_command(export_command)
 main.add_command(doctor_command)
 main.add_command(grant)
 main.add_command(audit_commands)
+main.add_command(team_commands)
 main.add_command(webhook_commands)
-for _command in (settings_command, pause_command, archive_command, delete_command, upkeep_command):
+for _command in (settings_command, quotas_command, pause_command, archive_command, delete_command, upkeep_command):
     main.add_command(_command)
 
 
@@ -147,13 +151,14 @@ def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, same_
     """
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
-        exists = any(heading.id == survey.id for heading in store.surveys.headings())
+        exists = survey.id in store.surveys.ids()
         if not exists:
             _name_gaps(survey)
             _check_title(store, survey, owner, same_title)
         if not exists and _has_sample_text(survey) and not yes and at_terminal():
             click.confirm("Publish it for good anyway?", abort=True, err=True)
-        new = store.surveys.publish(survey, owner)
+        new = store.surveys.publish(survey, owner, source=survey_file.read_text(encoding="utf-8-sig"))
+        survey = store.surveys.published(survey.id).survey  # with the key of a survey by invitation, and so its digest
     if as_json:
         link = str(Link("", survey.id, survey.digest))
         return print_json({"id": survey.id, "new": new, "digest": survey.digest, "epsilon": survey.epsilon, "link": link})
@@ -172,36 +177,13 @@ def list_surveys(db: Database, as_json: bool) -> None:
 
     One line each, separated by tabs: id, open, paused or closed, number of records, and title.
     """
-    with opened(db) as store:
-        surveys = [_list_entry(store, published) for published in store.surveys.all()]
+    with opened(db, writing=False) as store:
+        surveys = list_entries(store)
     if as_json:
         print_json(surveys)
     else:
-        for survey in surveys:
-            click.echo(f"{survey['id']}\t{survey['state']}\t{_counts_in_words(survey)}\t{survey['title']}")
-
-
-def _list_entry(store: Store, published: Published) -> dict[str, Any]:
-    """Returns a survey's line in the list: its state, the numbers of counted and waiting records, and of spent codes."""
-    from deniable_server.results.disclosure_control import counted
-    from deniable_server.results.results import may_wait
-
-    survey = published.survey
-    counts = store.submissions.counts(survey.id)
-    total, spent = store.invitations.count(survey.id) if survey.access == "invited" else (None, None)
-    return {
-        "id": survey.id,
-        "title": survey.title,
-        "state": published.state,
-        "published_on": published.published_on,
-        "digest": survey.digest,
-        "epsilon": survey.epsilon,
-        "records": counted(counts, estimated(survey)),
-        "by_hand": counted(counts, by_hand(survey)),
-        "may_wait": may_wait(published, estimated(survey)),
-        "codes_made": total,
-        "codes_spent": spent,
-    }
+        lines = (f"{survey['id']}\t{survey['state']}\t{_counts_in_words(survey)}\t{survey['title']}\n" for survey in surveys)
+        click.echo("".join(lines), nl=False)
 
 
 def _counts_in_words(survey: dict[str, Any]) -> str:
@@ -209,15 +191,15 @@ def _counts_in_words(survey: dict[str, Any]) -> str:
     parts = [_number(survey["records"], "record")]
     if survey["by_hand"]:
         parts.append(f"{survey['by_hand']} made by hand")
-    if survey["may_wait"]:
-        parts.append(f"up to {survey['may_wait']:,} may wait to be counted")
+    if survey["waiting"]:
+        parts.append(f"{survey['waiting']:,} or more wait for their release")
     if survey["codes_made"] is not None:
         parts.append(f"{survey['codes_spent']} of {_number(survey['codes_made'], 'invitation')} spent")
     return ", ".join(parts)
 
 
 def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 @main.command()
@@ -245,6 +227,18 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
     else:
         click.echo("\n".join(codes) + "\n" if kind == "txt" else invitations.to_csv(survey, codes, url), nl=False)
     click.echo(f"{_number(count, 'code')} made. The server keeps only hashes: nobody can print a code again.", err=True)
+
+
+def _sso_settings(path: Path | None) -> Path | None:
+    """Returns the file with the settings of single sign-on. Raises MissingExtraError and ValueError."""
+    from deniable_server.identity.sso.settings import SsoSettings
+
+    if path is None:
+        return None
+    if error := extras.missing("single sign-on", "sso"):
+        raise error
+    SsoSettings.from_file(path)
+    return path.resolve()
 
 
 @main.command()
@@ -275,6 +269,7 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
 @click.option("--metrics-listen", metavar="ADDRESS:PORT", type=_Address(), help="Serve metrics at a separate address, without a key.")
 @click.option("--backups", metavar="PATH", type=_PATH, help="The newest backup, or the folder of all backups, whose time /metrics reports.")
 @click.option("--private-webhooks", is_flag=True, help="Allow webhooks to this machine and to private networks.")
+@click.option("--sso", metavar="FILE", type=_FILE, envvar="DENIABLE_SSO", show_envvar=True, help="The settings of single sign-on (TOML).")
 @click.option(
     "--database-connections",
     type=SettingNumber(),
@@ -306,6 +301,7 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
             backups=more["backups"],
             private_webhooks=more["private_webhooks"],
             database_connections=more["database_connections"],
+            sso=_sso_settings(more["sso"]),
         )
         run(config, Listening(host, port, (certificate, key) if certificate and key else None, more["metrics_listen"]), more["log"])
 
@@ -343,7 +339,7 @@ def results(db: Database, survey_id: str, kind: str, **options: str | None) -> N
     """Print the estimates of a survey, with their intervals."""
     from deniable_server.results.results import results_of
 
-    with opened(db) as store:
+    with opened(db, writing=False) as store:
         estimates = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})
     forms: dict[str, Callable[[], str]] = {"json": estimates.to_json, "csv": estimates.to_csv, "table": estimates.to_table}
     text = forms[kind]()

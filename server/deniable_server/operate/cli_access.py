@@ -15,6 +15,7 @@ from deniable_server.config import Config, Database
 from deniable_server.identity import account_links
 from deniable_server.identity.names import check_name
 from deniable_server.operate.cli_database import database, json_option, opened, print_json
+from deniable_server.store.identities import Identity
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
 
@@ -123,7 +124,7 @@ def list_users(db: Database, as_json: bool) -> None:
 
     One line each, separated by tabs: name, operator or researcher, and disabled if it is.
     """
-    with opened(db) as store:
+    with opened(db, writing=False) as store:
         people = store.people.all()
     if as_json:
         print_json([asdict(person) for person in people])
@@ -170,6 +171,36 @@ def remove_factor(db: Database, name: str) -> None:
         if not store.factors.remove(name):
             raise click.ClickException(f"{name} has no second factor")
     click.echo(f"{name} logs in with the password alone.")
+
+
+@user_commands.command("connect")
+@database
+@click.argument("name")
+@click.option("--issuer", metavar="URL", required=True, help="The issuer in the settings of single sign-on.")
+@click.option("--subject", metavar="SUB", required=True, help="The person's subject at the provider, the claim `sub`.")
+def connect_user(db: Database, name: str, issuer: str, subject: str) -> None:
+    """Connect an account to a person at the login provider.
+
+    Use this where passwords do not log in. People can also connect their accounts themselves.
+    """
+    with opened(db) as store:
+        store.identities.bind(name, Identity(issuer, subject))
+    click.echo(f"{name} can log in with single sign-on.")
+
+
+@user_commands.command("disconnect")
+@database
+@click.argument("name")
+def disconnect_user(db: Database, name: str) -> None:
+    """Disconnect an account, which ends its sessions."""
+    with opened(db) as store:
+        bindings = store.identities.of(name)
+        if not bindings:
+            raise click.ClickException(f"{name} is not connected to a login provider")
+        for binding in bindings:
+            store.identities.unbind(name, binding.identity.mark)
+        store.accounts.end_sessions(name)
+    click.echo(f"{name} is disconnected, and logged out everywhere.")
 
 
 @user_commands.command("disable")
@@ -235,7 +266,7 @@ def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None)
 @json_option
 def list_keys(db: Database, as_json: bool) -> None:
     """List the API keys: name, scopes, survey, and day of creation."""
-    with opened(db) as store:
+    with opened(db, writing=False) as store:
         keys = store.accounts.all_keys()
     if as_json:
         print_json([asdict(key) for key in keys])

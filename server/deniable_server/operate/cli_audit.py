@@ -23,7 +23,7 @@ def show(db: Database, most: int | None, as_json: bool) -> None:
     One line each, separated by tabs: number, time (UTC), account, act, object and detail. The account "-" is the server: its
     command line, or an automatic act.
     """
-    with opened(db) as store:
+    with opened(db, writing=False) as store:
         for entry in reversed(store.audit.entries(most=most)):
             did = entry.did
             line = "\t".join((str(entry.number), did.at, did.who or "-", did.act, did.on, did.detail))
@@ -39,7 +39,7 @@ def verify(db: Database, head: str | None) -> None:
     Prints the head, the hash of the last entry. Note it in another place: someone who can write to the database can rewrite the whole
     log, and only a head noted earlier reveals that.
     """
-    with opened(db) as store:
+    with opened(db, writing=False) as store:
         result = store.audit.verify(head)
     for fault in result.faults:
         click.echo(f"FAULT  {fault}")

@@ -33,7 +33,7 @@ def backup(db: Database, target: Path, with_key: bool, password_env: str | None)
     """
     if with_key and password_env:
         raise click.UsageError("--with-key and --password-env must not be given together: a locked backup has the key in itself")
-    with opened(db) as store:
+    with opened(db, writing=False) as store:
         if password_env:
             _locked_backup(store, db, target, asked_password(password_env))
         else:
@@ -104,7 +104,7 @@ def restore_backup(
         outcome = restored_access.apply(store, later)
         _show("Repeated, since it happened after the backup:", outcome.applied)
         _show("Happened after the backup, and cannot be repeated:", outcome.left)
-        _show("Works again as at the time of the backup:", restored_access.access_of(store))
+        _show("Works again, as it did at the time of the backup:", restored_access.access_of(store))
         click.echo("All sessions and all unused sign-up links have ended.", err=True)
         if not yes and not at_terminal():
             raise click.ClickException("restore must be confirmed: read the list above, then add --yes")

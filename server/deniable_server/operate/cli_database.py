@@ -84,12 +84,18 @@ def require(db: Database) -> None:
 
 
 @contextmanager
-def opened(db: Database, *, new: bool = False) -> Iterator[Store]:
-    """Yields the store, and closes it; turns failures into one message."""
+def opened(db: Database, *, new: bool = False, writing: bool = True) -> Iterator[Store]:
+    """Yields the store, and closes it; turns failures into one message.
+
+    Args:
+        db: The database.
+        new: Whether it is created if it is missing.
+        writing: False for a command that only reads: a server beside it then never waits for the command.
+    """
     if not new:
         require(db)
     with failing(db):
-        store = open_store(db, _CONNECTIONS)
+        store = open_store(db, _CONNECTIONS, writing=writing)
         try:
             yield store
         finally:

@@ -16,11 +16,14 @@ from deniable_server.operate.cli_database import database
 @click.command("doctor")
 @database
 @click.option("--public-url", metavar="URL", help="The https:// address people use: check that it is reached, with the security headers.")
+@click.option("--sso", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The settings of single sign-on.")
 @click.option("--backup", "copy", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The newest backup.")
 @click.option("--password-env", metavar="VAR", help="The environment variable that holds the password of a locked backup.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array of objects: check, state, faults, reason.")
-def doctor_command(db: Database, public_url: str | None, copy: Path | None, password_env: str | None, as_json: bool) -> None:
-    """Check key, permissions, disk, backup and address.
+def doctor_command(
+    db: Database, public_url: str | None, sso: Path | None, copy: Path | None, password_env: str | None, as_json: bool
+) -> None:
+    """Check key, disk, backup, address and login provider.
 
     Prints a line for each check; the disk and backups of a PostgreSQL server are not checked. The backup is counted again in a copy
     beside the database, as `restore` does. Last come the features that are missing because a package is not installed. The exit code is
@@ -41,6 +44,7 @@ def doctor_command(db: Database, public_url: str | None, copy: Path | None, pass
         "free disk": doctor.disk(db.path) if db.path else None,
         "the backup (--backup FILE)": doctor.backup(db.path, copy, password) if db.path and copy else None,
         "the address (--public-url URL)": _reached(public_url) if public_url else None,
+        "single sign-on (--sso FILE)": doctor.single_sign_on(sso) if sso else None,
     }
     checks = [doctor.run_check(name, faults) for name, faults in checks_by_name.items()]
     if as_json:

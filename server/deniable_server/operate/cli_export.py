@@ -26,7 +26,7 @@ def export_command(db: Database, survey_id: str, folder: Path) -> None:
     Example:
       deniable-server export health --parquet health-export
     """
-    with opened(db) as store:
+    with opened(db, writing=False) as store:
         exported_files = export(store, survey_id, folder)
     n, files = sum(exported_files.sizes.values()), len(exported_files.pieces)
     click.echo(

@@ -14,6 +14,7 @@ from deniable_server.config import Database
 from deniable_server.operate.cli_database import database, json_option, opened, print_json
 from deniable_server.pages.numbers import decimal, whole
 from deniable_server.store.life import Settings, revised
+from deniable_server.store.moments import MOMENTS, in_utc, require_zone
 
 NONE = "none"
 
@@ -43,6 +44,9 @@ class SettingNumber(click.ParamType[Any]):
 @click.option("--expected", type=SettingNumber(or_none=True), metavar="N", help="The expected number of people.")
 @click.option("--least", type=SettingNumber(), metavar="N", help="The smallest number of records at which estimates are shown.")
 @click.option("--close-on", metavar="DAY", help="The last day for answers, YYYY-MM-DD in UTC.")
+@click.option("--opens-at", metavar="TIME", help="The time from which answers are accepted, YYYY-MM-DD HH:MM in --zone.")
+@click.option("--closes-at", metavar="TIME", help="The time from which answers are no longer accepted.")
+@click.option("--zone", metavar="ZONE", help="The time zone of both times, such as Europe/Berlin.")
 @click.option("--close-at", type=SettingNumber(or_none=True), metavar="N", help="The number of records at which the survey closes.")
 @click.option("--delete-on", metavar="DAY", help="The day on which the server deletes the records.")
 @json_option
@@ -53,6 +57,7 @@ def settings_command(db: Database, survey_id: str, points: Decimal | None, as_js
 
     Example:
       deniable-server settings health --points 5 --expected 800 --close-on 2027-01-31
+      deniable-server settings health --opens-at "2027-01-11 09:00" --closes-at "2027-01-31 18:00" --zone Europe/Berlin
     """
     changes: dict[str, Any] = {name: None if value == NONE else value for name, value in options.items() if value is not None}
     if points is not None:
@@ -60,6 +65,7 @@ def settings_command(db: Database, survey_id: str, points: Decimal | None, as_js
     with opened(db) as store:
         settings = store.life.settings(survey_id)
         if changes:
+            _localize(changes, changes.get("zone", settings.zone))
             settings = revised(settings, today(), changes)
             store.life.keep(survey_id, settings)
     if as_json:
@@ -68,6 +74,19 @@ def settings_command(db: Database, survey_id: str, points: Decimal | None, as_js
         yes = {True: "yes", False: "no", None: NONE}
         for name, value in _settings_fields(settings).items():
             click.echo(f"{name}\t{yes[value] if value is None or isinstance(value, bool) else value}")
+
+
+def _localize(changes: dict[str, Any], zone: str) -> None:
+    """Replaces local times of a zone by minutes in UTC. Raises click.UsageError."""
+    for name, which in MOMENTS.items():
+        if changes.get(name) is None:
+            continue
+        try:
+            require_zone(zone)
+            changes[name] = in_utc(datetime.strptime(changes[name].replace("T", " "), "%Y-%m-%d %H:%M"), zone, which)
+        except ValueError as error:
+            rule = str(error) if "zone" in str(error) or "occurs" in str(error) else f"must be YYYY-MM-DD HH:MM, got {changes[name]!r}"
+            raise click.UsageError(f"--{name.replace('_', '-')} {rule}") from None
 
 
 def today() -> str:
@@ -80,6 +99,40 @@ def _settings_fields(settings: Settings) -> dict[str, Any]:
     points = float(f"{100 * settings.half_width:g}")
     rest = {field.name: getattr(settings, field.name) for field in fields(settings)[1:]}
     return {"points": int(points) if points.is_integer() else points, **rest}
+
+
+@click.command("quotas")
+@database
+@click.argument("survey_id")
+@click.option("--most", "changes", multiple=True, metavar="GROUP=N", help="The most records of a group, a multiple of ten. Repeatable.")
+@json_option
+def quotas_command(db: Database, survey_id: str, changes: tuple[str, ...], as_json: bool) -> None:
+    """Show the quotas of a survey's groups, or set and raise them.
+
+    A quota cannot be lowered, and withdrawn records count: otherwise quotas would show how many people have answered.
+
+    Example:
+      deniable-server quotas health --most "Clinic A=100" --most "Clinic B=60"
+    """
+    new = dict(_quota(change) for change in changes)
+    with opened(db) as store:
+        if new:
+            store.life.set_quotas(survey_id, new)
+        quotas, full = store.life.quotas(survey_id), store.life.full_groups(survey_id)
+    if as_json:
+        print_json([{"group": group, "most": most, "full": group in full} for group, most in quotas.items()])
+    else:
+        for group, most in quotas.items():
+            click.echo(f"{group}\t{most:,}{chr(9) + 'full' if group in full else ''}")
+
+
+def _quota(text: str) -> tuple[str, int]:
+    """Parses GROUP=N. Raises click.UsageError."""
+    group, _, most = text.rpartition("=")
+    try:
+        return group, whole(most)
+    except ValueError:
+        raise click.UsageError(f"--most must be GROUP=N, got {text!r}") from None
 
 
 @click.command("pause")
@@ -126,7 +179,7 @@ def delete_command(db: Database, survey_id: str, yes: bool) -> None:
 @database
 @click.option("--private-webhooks", is_flag=True, help="Allow webhooks to this machine and to private networks.")
 def upkeep_command(db: Database, private_webhooks: bool) -> None:
-    """Close and delete what is due today, and send webhooks. A running server does this automatically."""
+    """Close, release and delete what is due, and send webhooks. A running server does this automatically."""
     from deniable_server.operate.notices import note
     from deniable_server.operate.sending import posting, send_due
     from deniable_server.operate.upkeep import upkeep
@@ -135,5 +188,7 @@ def upkeep_command(db: Database, private_webhooks: bool) -> None:
         day = today()
         for line in upkeep(store, day):
             click.echo(line)
+        for survey_id in store.submissions.release_due(datetime.now(UTC)):
+            click.echo(f"{survey_id}: waiting records are shown from now on")
         note(store, day, int(datetime.now(UTC).timestamp()))
         send_due(store, posting(private_webhooks), lambda: datetime.now(UTC))

@@ -44,7 +44,7 @@ def list_webhooks(db: Database, as_json: bool) -> None:
 
     One line each, separated by tabs: id, survey, events, address, and since when deliveries fail.
     """
-    with opened(db) as store:
+    with opened(db, writing=False) as store:
         webhooks = [webhook for webhook, _ in store.webhooks.all()]
     if as_json:
         print_json([asdict(webhook) for webhook in webhooks])

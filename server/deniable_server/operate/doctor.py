@@ -35,6 +35,7 @@ _OPTIONAL = {
     "a Parquet or Arrow file": "parquet",
     "a report to be edited (.docx)": "docx",
     "a database on PostgreSQL": "postgres",
+    "single sign-on": "sso",
 }
 """Optional features, as researchers know them, and the key of their packages in `deniable.extras`."""
 _HERE = ("localhost", "127.0.0.1", "::1")
@@ -90,6 +91,23 @@ def key(db: Path | Database) -> Iterator[str]:
         yield f"the key {location.key} cannot be used: {error}"
 
 
+def single_sign_on(path: Path) -> Iterator[str]:
+    """Checks the settings of single sign-on, and that the provider answers as a login needs it.
+
+    Raises:
+        ValueError, OSError: The settings cannot be read.
+        SsoError: The provider does not answer, or its documents are invalid.
+        NotCheckedError: A package is missing.
+    """
+    from deniable_server.identity.sso.provider import Provider
+    from deniable_server.identity.sso.settings import SsoSettings
+
+    if error := missing("single sign-on", "sso"):
+        raise NotCheckedError(str(error))
+    Provider(SsoSettings.from_file(path)).check()
+    yield from ()
+
+
 def missing_features() -> Iterator[str]:
     """Yields features whose packages are not installed, which is not a fault, with the packages."""
     for feature, extra in _OPTIONAL.items():
@@ -121,9 +139,11 @@ def database(db: Path | Database) -> Iterator[str]:
     try:
         if location.path:
             require_database(location.path)
-        with closing(_opened(location)) as store:
+        with closing(_opened(location, writing=False)) as store:
             require_secrets(store)
-            store.surveys.all()
+            store.surveys.headings()
+        with closing(_opened(location)) as store:
+            _require_turn(store)
     except FullError as error:
         yield f"{db} cannot be used: {error}"
     except BusyError:
@@ -132,14 +152,25 @@ def database(db: Path | Database) -> Iterator[str]:
         yield f"{db} is not a database that a server can use: {error}"
 
 
-def _opened(location: Database) -> Store:
+def _opened(location: Database, *, writing: bool = True) -> Store:
     """Opens the store; retries while another process writes for a long time, such as a server that rewrites a large file."""
     for _ in range(TRIES - 1):
         try:
-            return open_store(location)
+            return open_store(location, writing=writing)
         except BusyError:
             continue
-    return open_store(location)
+    return open_store(location, writing=writing)
+
+
+def _require_turn(store: Store) -> None:
+    """Waits for a turn to write, and writes nothing; retries as `_opened` does. Raises BusyError."""
+    for _ in range(TRIES - 1):
+        try:
+            store.invitations.spend([])
+        except BusyError:
+            continue
+        return
+    store.invitations.spend([])
 
 
 def disk(db: Path) -> Iterator[str]:

@@ -23,7 +23,7 @@ class Reference:
         self._folder = tempfile.TemporaryDirectory(prefix="deniable-reference-")
         db = Path(self._folder.name) / "reference.db"
         self._store = open_store(db)
-        self._store.surveys.publish(survey)
+        self._store.surveys.publish(survey, with_key=False)
         self._url = url
         self._client = create_app(Config(db, secrets.token_hex(32), url), self._store).test_client()
 

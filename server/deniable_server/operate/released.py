@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
 from collections.abc import Iterator
@@ -37,7 +38,7 @@ def manifest() -> dict[str, Any]:
     """Returns the hashes of all files that a respondent's browser loads, as the sources have them, and the headers."""
     with tempfile.TemporaryDirectory() as folder, _site(Path(folder)) as client:
         page = client.get("/s/open0")
-        loaded = {load.url for load in loads.of_page(page.text) if load.url and load.url.startswith(_FOLDERS)}
+        loaded = {url for path in ("/s/open0", "/s/open0/kiosk") for url in _loads(client.get(path).text)}
         files = sorted(loaded | {f"/browser/{name}" for name in SCRIPTS})
         return {
             "headers": {name: page.headers[name] for name in REQUIRED},
@@ -51,14 +52,18 @@ def text() -> str:
     return json.dumps(manifest(), indent=1, ensure_ascii=False) + "\n"
 
 
+def _loads(page: str) -> Iterator[str]:
+    yield from (load.url for load in loads.of_page(page) if load.url and load.url.startswith(_FOLDERS))
+
+
 def _pages(client: FlaskClient, language: str) -> dict[str, str]:
     hashes: dict[str, str] = {}
-    for state in _STATES:
-        for number, kind in enumerate(_KINDS):
-            survey = f"{state}{number}"
-            page = fingerprint(client.get(f"/s/{survey}?lang={language}").data, survey)
-            if page not in hashes.values():
-                hashes[kind if state == "open" else state if number == 0 else f"{state}, {kind}"] = page
+    for suffix, state, (number, kind) in itertools.product(("", "/kiosk"), _STATES, enumerate(_KINDS)):
+        survey = f"{state}{number}"
+        page = fingerprint(client.get(f"/s/{survey}{suffix}?lang={language}").data, survey)
+        name = kind if state == "open" else state if number == 0 else f"{state}, {kind}"
+        if page not in hashes.values():
+            hashes[f"kiosk, {name}" if suffix else name] = page
     return hashes
 
 

@@ -79,7 +79,7 @@ def restore(backup: Path, key: Path | None, password: str | None, db: Path, prep
                 prepare(store)
             store.accounts.end_all()
             store.rewrite()
-            records = sum(sum(store.submissions.counts(published.survey.id).values()) for published in store.surveys.all())
+            records = sum(sum(counts.values()) for counts in store.submissions.all_counts().values())
         os.link(key_file(whole), key_file(db))
         try:
             os.link(whole, db)

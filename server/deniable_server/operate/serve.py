@@ -38,6 +38,8 @@ from deniable_server.operate.sending import posting
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
+from deniable_server.trials.folder import make_folder
+from deniable_server.trials.runs import TrialRuns
 from deniable_server.web.offload import Offload
 
 HEAD_SECONDS = 10  # for a request's head, and between two requests of a connection
@@ -94,10 +96,11 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
     listener = server_lock.listen(at.host, at.port)
     scraped = server_lock.listen(*at.metrics) if at.metrics else None
     store = open_store(config.db, config.database_connections)
-    store.surveys.all()  # a damaged file is found now
+    store.surveys.headings()  # a damaged file is found now
     logs.begin(log)
     database_watch.begin(store)
     upkeep.begin(store, posting(config.private_webhooks))
+    config = replace(config, trials=make_folder())
     app = create_app(config, store)
     processes = Pool(COMPUTATIONS, computing.MODULE, (config, log))
     services = services_of(app)
@@ -108,7 +111,7 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
     if scraped and at.metrics:
         servers.append(_granian(Scraped(app, _name(at.metrics[0]), at.metrics[1], OWN_ADDRESS), scraped, None))
     gc.freeze()  # loaded objects stay: collecting garbage among them would delay requests
-    uvloop.run(_run(front, servers, store, processes))
+    uvloop.run(_run(front, servers, store, processes, services.get(TrialRuns)))
 
 
 def _give_memory_back() -> None:
@@ -133,7 +136,7 @@ def _check_certificate(certificate: Path, key: Path) -> None:
         ) from None
 
 
-async def _run(front: Front, servers: Sequence[Server], store: Store, processes: Pool) -> None:
+async def _run(front: Front, servers: Sequence[Server], store: Store, processes: Pool, trials: TrialRuns) -> None:
     """Serves until SIGTERM or SIGINT; then the process has STOP_SECONDS."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -147,6 +150,7 @@ async def _run(front: Front, servers: Sequence[Server], store: Store, processes:
     if not await front.finish(FINISH_SECONDS):
         logger.warning("requests that took longer than %.0f seconds were cut off", FINISH_SECONDS)
     processes.close()
+    trials.close()
     _close(store)
     _end()
 

@@ -21,6 +21,8 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _CHARACTERS = 36  # of small type, across a phone
 _SIDE = 18  # percent of the width at either end, where a figure is aligned inwards: half of 929,709 on a phone
 _FIGURED = 4  # bars that have room for a figure each, on a phone
+_FORECAST = 3  # times the days so far that a forecast may take in the chart
+_TALL = 20  # times the records so far that a target may be in the chart
 _TICKS = 5  # steps between the ticks of an axis, at most
 
 
@@ -105,40 +107,51 @@ def share_mark(row: Row) -> Mark | None:
 
 
 @dataclass(frozen=True)
-class Step:
-    """The records counted in a span of days, as a rectangle: left and width in percent, top and height in pixels."""
-
-    left: float
-    width: float
-    top: float
-    height: float
-
-
-@dataclass(frozen=True)
 class Growth:
-    """A chart of counted records by day. The area of a step is its number of records; most: records a day at the top."""
+    """A chart of the number of records over time, as lines in a box of 100 x HEIGHT.
 
-    steps: tuple[Step, ...]
-    most: float
+    Attributes:
+        line: The points of the number of records, `x,y x,y`, from the first day to today. It rises within spans of days that a store
+            reports together, so it shows no day more finely than these.
+        forecast: The points from today to the day on which the target is reached at the current rate; empty without one in the chart.
+        target: The height of the target, or None if it is out of the chart.
+        today: The position of today.
+        first: The first day.
+        last: The last day of the chart.
+        most: The number of records at the top.
+    """
+
+    line: str
+    forecast: str
+    target: float | None
+    today: float
+    first: str
+    last: str
+    most: int
 
 
 def growth(progress: Progress) -> Growth | None:
-    """Returns the chart from the first day with counted records to today, or None without counted records."""
+    """Returns the chart from the first day with counted records to today, or to the forecast; None without counted records."""
     if not progress.growth:
         return None
-    first, today = _ordinal(progress.growth[0][0]), _ordinal(progress.day)
-    days, rates = today - first + 1, []
+    first, today = _ordinal(progress.growth[0][0]), _ordinal(progress.day) + 1
+    reached = _ordinal(progress.reached_on) if progress.reached_on else today
+    last = reached if today < reached <= today + _FORECAST * (today - first) else today
+    near = progress.needed if progress.needed is not None and progress.needed <= _TALL * max(progress.n, 1) else None
+    top = max(progress.n, near or 0, 1)
+
+    def point(day: float, n: float) -> str:
+        return f"{100 * (day - first) / (last - first):.2f},{HEIGHT * (1 - n / top):.1f}"
+
+    total, points = 0, []
     for since, until, n in progress.growth:
-        start, length = _ordinal(since) - first, _ordinal(until) - _ordinal(since) + 1
-        rates.append((start, length, n / length))
-    most = max(rate for _, _, rate in rates)
-    room = 100 - 2 * EDGE
-    gap = min(0.4, 0.2 * room / days)  # between one day and the next
-    steps = []
-    for start, length, rate in rates:
-        height = round(HEIGHT * rate / most, 1)
-        steps.append(Step(round(EDGE + room * start / days, 3), round(room * length / days - gap, 3), round(HEIGHT - height, 1), height))
-    return Growth(tuple(steps), most)
+        points += [point(_ordinal(since), total), point(_ordinal(until) + 1, total + n)]
+        total += n
+    points.append(point(today, progress.n))
+    forecast = f"{point(today, progress.n)} {point(last, near)}" if near and last > today else ""
+    target = None if near is None else round(HEIGHT * (1 - near / top), 1)
+    end = date.fromordinal(last if forecast else last - 1).isoformat()
+    return Growth(" ".join(points), forecast, target, round(100 * (today - first) / (last - first), 2), progress.growth[0][0], end, top)
 
 
 def _ordinal(day: str) -> int:

@@ -10,8 +10,18 @@ if TYPE_CHECKING:
 
 def register(app: Flask) -> None:
     """Registers the pages of published surveys."""
-    from deniable_server.researchers import analysis_pages, data, help_pages, members, progress_page, settings, surveys, webhook_pages
+    from deniable_server.researchers import (
+        analysis_pages,
+        data,
+        guide_pages,
+        help_pages,
+        members,
+        progress_page,
+        settings,
+        surveys,
+        webhook_pages,
+    )
     from deniable_server.web.audience import register_blueprints
 
-    pages = (surveys, analysis_pages, progress_page, data, settings, members, help_pages, webhook_pages)
+    pages = (surveys, analysis_pages, progress_page, data, settings, members, help_pages, guide_pages, webhook_pages)
     register_blueprints(app, *(page.bp for page in pages))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from flask import Response, abort, g, render_template, request
 
@@ -16,13 +16,16 @@ from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
 from deniable_server.researchers.crosstabs import PERCENT_OF, cross_of, crosstab_request, table_of
 from deniable_server.researchers.models import WayOn, fit_of, model_of, outcomes, predictors, ways_on, words_of
+from deniable_server.researchers.question_cards import axis_of
+from deniable_server.researchers.study_waves import ListedWave, in_order, neighbour, study_waves
 from deniable_server.researchers.too_few_records import withheld
-from deniable_server.researchers.waves import changed_questions, comparable, wave_names, waves_of
+from deniable_server.researchers.wave_trends import StudyTrends, study_trends
+from deniable_server.researchers.waves import changed_questions, wave_blocks, wave_names, waves_of
 from deniable_server.results.analysis import NoRecordsError, categorical
 from deniable_server.results.results import interval_of
-from deniable_server.store.protocol import Published
+from deniable_server.store.protocol import Heading, Published
 from deniable_server.store.roles import Role
-from deniable_server.web.audience import least, seen_surveys
+from deniable_server.web.audience import least
 from deniable_server.web.errors import WithheldError
 from deniable_server.web.offload import computed
 
@@ -106,29 +109,44 @@ def download_model(survey_id: str) -> Page:
 @least(Role.VIEWER)
 @computed()
 def waves(survey_id: str) -> Page:
-    """Compares this survey with another one; the researcher needs a role in both."""
+    """Shows the trends of this survey's study, and compares it with another survey, by default with the neighbouring wave.
+
+    The researcher needs a role in both.
+    """
     store, published = current_store(), current_store().surveys.published(survey_id)
-    second, comparison, problem, no_records = None, None, "", ""
-    if other := request.args.get("with"):
+    study = study_waves(store, survey_id, store.roles.seen_by(g.user))
+    first, second, comparison, trends, problem, no_records = published, None, None, None, "", ""
+    try:
+        trends = study_trends(store, published.survey, study, request.args)
+    except EstimateError as error:
+        problem = str(error)
+    if other := request.args.get("with", neighbour(study, survey_id)):
         store.roles.role(g.user, other)  # raises without a role
-        second = store.surveys.published(other)
+        first, second = (store.surveys.published(one) for one in in_order(study, survey_id, other))
         try:
-            comparison = waves_of(store, survey_id, other, request.args)
+            comparison = waves_of(store, first.survey.id, second.survey.id, request.args)
         except NoRecordsError as error:
             no_records = str(error)
         except EstimateError as error:  # including too few records in one of them
             problem = str(error)
     context: dict[str, object] = {
         "published": published,
+        "first": first,
         "second": second,
+        "other": other,
+        "study": study,
+        "has_all": not study or "all" in request.args,
         "waves": comparison,
+        "trends": trends,
+        "trend_command": _trend_command(study, trends) if trends else "",
         "problem": problem,
         "no_records": no_records,
-        "comparable": comparable(published.survey, seen_surveys()),
-        "command": command("waves", survey_id, ["--second", second.survey.id], request.args) if second else "",
+        "comparable": _choices_of(published, study),
+        "command": command("waves", first.survey.id, ["--second", second.survey.id], request.args) if second else "",
     }
     if comparison:
-        context |= {"questions": list(changed_questions(published.survey, comparison)), "pair": wave_names(comparison)}
+        context |= {"questions": list(changed_questions(first.survey, comparison)), "pair": wave_names(comparison)}
+        context |= {"wave_blocks": wave_blocks, "axis_of": axis_of}
     return _page("researchers/waves.html", context, bool(problem))
 
 
@@ -142,15 +160,29 @@ def download_waves(survey_id: str, kind: str) -> Page:
     return _file(body, mimetype, f"{survey_id}-waves.{kind}")
 
 
+@bp.get("/manage/surveys/<survey_id>/trends.<any(csv, json):kind>")
+@least(Role.VIEWER)
+@computed()
+def download_trends(survey_id: str, kind: str) -> Page:
+    """Downloads the trends over the waves of the survey's study that the researcher may see."""
+    store = current_store()
+    study = study_waves(store, survey_id, store.roles.seen_by(g.user))
+    trends = study_trends(store, store.surveys.published(survey_id).survey, study, request.args)
+    if trends is None:
+        raise EstimateError("a trend needs three waves of a study with results")
+    body, mimetype = (trends.table.to_csv(), "text/csv") if kind == "csv" else (trends.table.to_json(), "application/json")
+    return _file(body, mimetype, f"{survey_id}-trends.{kind}")
+
+
 @bp.get("/manage/surveys/<survey_id>/waves/<question>.svg")
 @least(Role.VIEWER)
 @computed()
 def waves_chart(survey_id: str, question: str) -> Page:
     """Downloads the chart of one question in both surveys. Aborts with 404 for an unknown question."""
-    questions = {item.id: item for item in current_store().surveys.published(survey_id).survey.questions}
+    comparison = _waves(survey_id)
+    questions = {item.id: item for item in current_store().surveys.published(comparison.first.survey).survey.questions}
     if question not in questions:
         abort(404, "this survey has no such question")
-    comparison = _waves(survey_id)
     chart = chart_downloads.of_waves(questions[question], comparison, wave_names(comparison))
     return chart_downloads.reply(chart, f"{survey_id}-waves-{question}")
 
@@ -159,8 +191,28 @@ def _waves(survey_id: str) -> Waves:
     other = request.args.get("with", "")
     if not other:
         raise EstimateError("with must be the id of another survey")
-    current_store().roles.role(g.user, other)  # raises without a role
-    return waves_of(current_store(), survey_id, other, request.args)
+    store = current_store()
+    store.roles.role(g.user, other)  # raises without a role
+    study = study_waves(store, survey_id, store.roles.seen_by(g.user))
+    return waves_of(store, *in_order(study, survey_id, other), request.args)
+
+
+def _trend_command(study: Sequence[ListedWave], trends: StudyTrends) -> str:
+    """Returns the command that prints the trends of the questions that all waves with results share."""
+    first, *others = [listed.wave for listed in study if listed.wave.survey in trends.results]
+    words = [word for wave in others for word in ("--second", wave.survey)]
+    times = ",".join(str(wave.number) for wave in (first, *others))
+    return command("waves", first.survey, [*words, "--times", times], request.args)
+
+
+def _choices_of(published: Published, study: Sequence[ListedWave]) -> list[Heading]:
+    """Returns the surveys to compare with: the other waves of the study, and on request every survey with a question in common."""
+    surveys, own = current_store().surveys, published.survey
+    ids = [listed.wave.survey for listed in study if listed.wave.survey != own.id]
+    if not study or "all" in request.args:
+        ids += [other for other in surveys.sharing(own, current_store().roles.seen_by(g.user)) if other not in ids]
+    headings = {heading.id: heading for heading in surveys.headings(ids)}
+    return [headings[survey_id] for survey_id in ids]
 
 
 def _choices(published: Published) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from types import MappingProxyType
@@ -13,13 +13,16 @@ from deniable.plan.progress import Progress
 from deniable_server.drafts.own_drafts import ListedDraft
 from deniable_server.results.progress import alarms_of, progress_of, warnings
 from deniable_server.store.life import Settings
-from deniable_server.store.protocol import Heading, Published, Store
+from deniable_server.store.protocol import ESTIMATED, Heading, Published, Store
 
 SECONDS = 0.5
 """Computing time for one view of the list: a plan takes up to half a second at first. Later surveys get approximate figures."""
 
 CHECKED_BITS = 128
 """Largest record that the list checks: the checks of larger ones are slow, and on their own page only."""
+
+MOST_CHECKED = 250
+"""Surveys that are checked to sort the list by their need of attention."""
 
 PAGE = 50
 """Surveys and drafts on a page."""
@@ -44,6 +47,8 @@ class ListRow:
     """A survey or a draft in the list. id: of a draft, the id of its future survey, empty without one.
 
     counted_on: the published day of its last batch, which is not a day of an answer. status: only for a survey on the page.
+    study: the key of its study, empty without one; study_name: the study's name. wave: its number, 0 for a draft. tags: sorted.
+    n: the number of records that estimates use, if the list is sorted by it.
     """
 
     id: str
@@ -53,6 +58,11 @@ class ListRow:
     counted_on: str = ""
     draft: ListedDraft | None = None
     status: SurveyStatus | None = None
+    study: str = ""
+    study_name: str = ""
+    wave: int = 0
+    tags: tuple[str, ...] = ()
+    n: int = 0
 
     @property
     def active_on(self) -> str:
@@ -61,11 +71,10 @@ class ListRow:
 
 
 class Order(NamedTuple):
-    """A sort order. key: the smallest comes first. computed: whether it needs the status of all surveys."""
+    """A sort order. key: the smallest comes first."""
 
     words: str
     key: Callable[[ListRow], Any]
-    computed: bool = False
 
 
 ORDERS: MappingProxyType[str, Order] = MappingProxyType(
@@ -74,9 +83,8 @@ ORDERS: MappingProxyType[str, Order] = MappingProxyType(
         "attention": Order(
             "surveys that need attention first",
             lambda row: (-len(row.status.progress.alarms), -len(row.status.warnings)) if row.status else (0, 0),
-            computed=True,
         ),
-        "answers": Order("most records first", lambda row: -row.status.progress.n if row.status else 1, computed=True),
+        "answers": Order("most records first", lambda row: 1 if row.draft else -row.n),
         "title": Order("by title", lambda row: 0),
     }
 )
@@ -87,17 +95,18 @@ ORDERS: MappingProxyType[str, Order] = MappingProxyType(
 class ListQuery:
     """Selection of the list. search: words that must all be in the title or the id; state: one of STATES, or empty.
 
-    order: one of ORDERS. page: from 1.
+    order: one of ORDERS. page: from 1. tag: a tag that rows must have, or empty.
     """
 
     search: str = ""
     state: str = ""
     order: str = "activity"
     page: int = 1
+    tag: str = ""
 
     @classmethod
     def of(cls, arguments: Mapping[str, str]) -> ListQuery:
-        """Reads `search`, `state`, `sort` and `page`, all optional. Raises ValueError with the broken rule."""
+        """Reads `search`, `state`, `sort`, `page` and `tag`, all optional. Raises ValueError with the broken rule."""
         state, order, page = arguments.get("state", ""), arguments.get("sort", "activity"), arguments.get("page", "1")
         if state not in ("", *STATES):
             raise ValueError(f"state must be {', '.join(STATES)}, or left out")
@@ -105,12 +114,12 @@ class ListQuery:
             raise ValueError(f"sort must be {', '.join(ORDERS)}, or left out")
         if not (page.isascii() and page.isdecimal() and len(page) < 7 and int(page)):
             raise ValueError("page must be a whole number from 1, or left out")
-        return cls(" ".join(arguments.get("search", "").split()), state, order, int(page))
+        return cls(" ".join(arguments.get("search", "").split()), state, order, int(page), arguments.get("tag", ""))
 
     @property
     def is_narrowed(self) -> bool:
         """Whether there is a search or a filter."""
-        return bool(self.search or self.state)
+        return bool(self.search or self.state or self.tag)
 
     def matches(self, row: ListRow) -> bool:
         """Returns whether all words are in the row, ignoring case."""
@@ -122,6 +131,7 @@ class ListQuery:
         return {
             "search": self.search or None,
             "state": self.state or None,
+            "tag": self.tag or None,
             "sort": self.order if self.order != "activity" else None,
             "page": page if page > 1 else None,
         }
@@ -131,7 +141,8 @@ class ListQuery:
 class Listing:
     """One page of the list. matches: rows on all pages; total: all surveys and drafts; pages: 1 or more.
 
-    archived: matches among archived surveys, which are listed only with that filter.
+    archived: matches among archived surveys, which are listed only with that filter. unchecked: surveys that were not checked for a
+    need of attention, because there are more than MOST_CHECKED; they come last.
     """
 
     query: ListQuery
@@ -140,30 +151,109 @@ class Listing:
     total: int
     archived: int
     pages: int
+    drafts: tuple[str, ...] = ()
+    unchecked: int = 0
 
 
-def listing(store: Store, headings: Iterable[Heading], drafts: Iterable[ListedDraft], query: ListQuery) -> Listing:
-    """Returns a page of these surveys and drafts. Raises ValueError for a page that does not exist."""
+def listing(store: Store, headings: Sequence[Heading], drafts: Sequence[ListedDraft], query: ListQuery, surveys: int) -> Listing:
+    """Returns a page of these surveys and drafts.
+
+    Args:
+        store: The server's store.
+        headings: The researcher's surveys; with a tag in the query, those that have it.
+        drafts: The researcher's drafts.
+        query: The selection.
+        surveys: The number of all surveys of the researcher.
+
+    Raises:
+        ValueError: The page does not exist.
+    """
     settings, counted = store.life.all_settings(), store.life.last_counted()
+    draft_tags = store.tags.of_drafts([draft.draft.id for draft in drafts])
     every = [_row_of(heading, settings.get(heading.id, Settings()), counted.get(heading.id, "")) for heading in headings]
-    every += [ListRow(draft.survey_id, draft.title, "draft", draft.draft.changed_on, draft=draft) for draft in drafts]
+    every += [
+        ListRow(draft.survey_id, draft.title, "draft", draft.draft.changed_on, draft=draft, tags=tuple(draft_tags.get(draft.draft.id, ())))
+        for draft in drafts
+        if not query.tag or query.tag in draft_tags.get(draft.draft.id, ())
+    ]
     matching = [row for row in every if query.matches(row)]
     selected = [row for row in matching if (row.state == query.state if query.state else row.state != "archived")]
     pages = max(1, -(-len(selected) // PAGE))
     if query.page > pages:
         raise ValueError(f"page must be a whole number from 1 to {pages}, or left out")
+    unchecked = 0
+    if query.order == "answers":
+        selected = _with_numbers(store, selected)
+    elif query.order == "attention":
+        selected, unchecked = _checked(store, selected, settings, {heading.id for heading in headings if heading.is_paused})
     order = ORDERS[query.order]
-    if order.computed:
-        selected = _computed(store, selected, settings)
     selected.sort(key=lambda row: (order.key(row), row.title.casefold(), row.id))
-    rows = selected[PAGE * (query.page - 1) : PAGE * query.page]
-    archived = 0 if query.state else len(matching) - len(selected)
-    return Listing(query, tuple(_computed(store, rows, settings)), len(selected), len(every), archived, pages)
+    rows = _with_tags(store, _by_study(store, selected)[PAGE * (query.page - 1) : PAGE * query.page])
+    archived, total = 0 if query.state else len(matching) - len(selected), surveys + len(drafts)
+    ids = tuple(draft.draft.id for draft in drafts)
+    return Listing(query, tuple(_computed(store, rows, settings)), len(selected), total, archived, pages, ids, unchecked)
+
+
+def all_tags(store: Store, survey_ids: Collection[str], draft_ids: Collection[str]) -> list[str]:
+    """Returns the tags of these surveys and drafts, sorted."""
+    every = (store.tags.of_surveys(survey_ids), store.tags.of_drafts(draft_ids))
+    return sorted({tag for tags in every for own in tags.values() for tag in own}, key=lambda tag: (tag.casefold(), tag))
+
+
+def _by_study(store: Store, rows: Sequence[ListRow]) -> list[ListRow]:
+    """Moves the rows of one study together, at the place of its first row: drafts of new waves, then the latest wave first."""
+    begun = store.studies.begun([row.draft.draft.id for row in rows if row.draft])
+    waves = store.studies.waves_of({row.id for row in rows if not row.draft} | set(begun.values()))
+    titles = {row.id: row.title for row in rows if not row.draft}
+    studies: dict[str, list[ListRow]] = {}
+    for number, row in enumerate(rows):
+        survey = begun.get(row.draft.draft.id, "") if row.draft else row.id
+        wave = waves.get(survey)
+        if wave is not None:
+            row = replace(row, study=wave.study, study_name=wave.name, wave=0 if row.draft else wave.number)
+        elif survey in titles and survey in {*begun.values()}:  # the second wave of a survey is being written
+            row = replace(row, study=f"of {survey}", study_name=titles[survey], wave=0 if row.draft else 1)
+        studies.setdefault(row.study or f"row {number}", []).append(row)
+    return [row for study in studies.values() for row in sorted(study, key=lambda row: (row.draft is None, -row.wave))]
+
+
+def _with_tags(store: Store, rows: Sequence[ListRow]) -> list[ListRow]:
+    """Adds the tags of the surveys on a page."""
+    tags = store.tags.of_surveys([row.id for row in rows if not row.draft])
+    return [row if row.draft else replace(row, tags=tuple(tags.get(row.id, ()))) for row in rows]
 
 
 def _row_of(heading: Heading, settings: Settings, counted_on: str) -> ListRow:
     state = "archived" if settings.archived else "open" if heading.is_open else "closed"
     return ListRow(heading.id, heading.title, state, heading.published_on, counted_on)
+
+
+def _with_numbers(store: Store, rows: Sequence[ListRow]) -> list[ListRow]:
+    """Adds the number of records to each survey, from two queries for all of them."""
+    counts, waiting = store.submissions.all_counts(), store.submissions.all_waiting()
+    numbers = {survey_id: sum(n for part, n in own.items() if part.mode in ESTIMATED) for survey_id, own in counts.items()}
+    for survey_id, own in waiting.items():
+        numbers[survey_id] = numbers.get(survey_id, 0) + own["device"]
+    return [row if row.draft or row.id not in numbers else replace(row, n=numbers[row.id]) for row in rows]
+
+
+def _checked(
+    store: Store,
+    rows: Sequence[ListRow],
+    settings: Mapping[str, Settings],
+    paused: Collection[str],
+) -> tuple[list[ListRow], int]:
+    """Adds the status of MOST_CHECKED surveys that can need attention, the latest activity first.
+
+    A survey without counted records or settings that is not paused has neither alarms nor warnings.
+
+    Returns:
+        The rows, and the number of surveys that were left out.
+    """
+    may_need = {*store.submissions.all_counts(), *settings, *paused}
+    candidates = sorted((row for row in rows if not row.draft and row.id in may_need), key=lambda row: row.active_on, reverse=True)
+    checked = {row.id: row for row in _computed(store, candidates[:MOST_CHECKED], settings)}
+    return [row if row.draft else checked.get(row.id, row) for row in rows], len(candidates) - len(checked)
 
 
 def _computed(store: Store, rows: Sequence[ListRow], settings: Mapping[str, Settings]) -> list[ListRow]:

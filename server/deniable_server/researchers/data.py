@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import abort, render_template, request
 
-from deniable.bundle import FILES, LICENCES, PUBLISHABLE, approximate_sizes, omitted_files
+from deniable.bundle import FILES, LICENCES, approximate_sizes, omitted_files, publishable
 from deniable_server.context import current_store
 from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
@@ -48,7 +48,7 @@ def page(survey_id: str) -> Page:
         "files": FILES,
         "missing": omitted_files(survey, n),
     }
-    context |= {"licences": LICENCE_NAMES, "publishable": PUBLISHABLE, "all": bundles.ALL, "form": ActionForm()}
+    context |= {"licences": LICENCE_NAMES, "publishable": publishable(survey), "all": bundles.ALL, "form": ActionForm()}
     return render_template("researchers/data.html", **context)
 
 

@@ -10,6 +10,7 @@ from deniable.estimate import MeanRow, Results, Row
 from deniable.estimate.checks.plausibility import ABOVE, BELOW
 from deniable.estimate.moments.applicability import LEVELS_NOTE
 from deniable.survey import Survey
+from deniable.survey.comprehension import right_answer
 from deniable.survey.question import Question
 from deniable_server.pages import figures
 from deniable_server.pages.chart import ChartAxis, Histogram, histogram
@@ -99,6 +100,14 @@ class Card:
         rows = self.rows[:1] if self._has_one_figure else self.rows
         shares = [(row.option, share) for row in rows if (share := figures.of_share(row)) and not _is_outside(row)]
         return tuple(shares) if len(shares) == len(rows) <= _MOST_IN_SENTENCE else ()
+
+    @property
+    def right(self) -> tuple[str, Figure] | None:
+        """The right answer to a statement of the comprehension check, and the share that gave it; None for any other question."""
+        answer = right_answer(self.question)
+        shares = (figures.of_share(row) for row in self.rows if row.option == answer and not _is_outside(row))
+        share = next((share for share in shares if share), None)
+        return (answer, share) if answer and share else None
 
     @property
     def is_outside(self) -> bool:

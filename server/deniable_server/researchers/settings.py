@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from flask import render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
+from deniable.privacy.claims import protection_of
+from deniable.privacy.posterior import least_protected, odds_in_words
 from deniable.survey.types import TYPES
 from deniable_server.context import current_store
 from deniable_server.drafts.plan_form import PlanForm
 from deniable_server.pages.forms import ActionForm
+from deniable_server.pages.numbers import whole
 from deniable_server.pages.routes import Page, done, routes
 from deniable_server.researchers.forms import DeletionForm, SettingsForm
 from deniable_server.results.progress import today
-from deniable_server.store.errors import OpenError
+from deniable_server.store.errors import OpenError, QuotaError
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 from deniable_server.web.offload import computed
@@ -30,8 +32,8 @@ def questions(survey_id: str) -> Page:
     """Shows the questions and the protection of each answer."""
     published = current_store().surveys.published(survey_id)
     survey = published.survey
-    weakest, belief = least_protected(survey.items), posterior_bound(survey.odds)
-    context = {"published": published, "weakest": weakest, "belief": belief, "odds_in_words": odds_in_words, "types": TYPES}
+    weakest = least_protected(survey.items)
+    context = {"published": published, "weakest": weakest, "box": protection_of(survey), "odds_in_words": odds_in_words, "types": TYPES}
     return render_template("researchers/questions.html", **context, form=ActionForm())
 
 
@@ -73,6 +75,21 @@ def keep(survey_id: str) -> Page:
     return _back(survey_id, "Saved.")
 
 
+@bp.post("/manage/surveys/<survey_id>/quotas")
+@least(Role.OWNER)
+def quotas(survey_id: str) -> AnyResponse:
+    """Sets or raises the quotas of groups; an empty field changes nothing."""
+    life = current_store().life
+    groups, before = current_store().surveys.published(survey_id).survey.groups, life.quotas(survey_id)
+    try:
+        entered = {group: whole(text) for index, group in enumerate(groups) if (text := request.form.get(f"quota-{index}", "").strip())}
+        if changes := {group: most for group, most in entered.items() if most != before.get(group)}:
+            life.set_quotas(survey_id, changes)
+    except (ValueError, QuotaError) as error:
+        return _back(survey_id, f"Nothing was changed: {error}.")
+    return _back(survey_id, "Saved." if changes else "Nothing was changed.")
+
+
 @bp.post("/manage/surveys/<survey_id>/pause")
 @least(Role.EDITOR)
 def pause(survey_id: str) -> AnyResponse:
@@ -95,8 +112,7 @@ def _ends() -> bool:
 def close(survey_id: str) -> AnyResponse:
     """Closes a survey for good, as far as these pages go.
 
-    Closing counts all waiting records, even a few. Reopening and closing after each answer would reveal single records, so only
-    people who run the server, and have its files anyway, can reopen a survey.
+    Closing releases the waiting records. Only people who run the server can reopen a survey, and never one with `release: close`.
     """
     current_store().surveys.set_open(survey_id, False)
     return _back(survey_id, "The survey is closed.")
@@ -131,6 +147,7 @@ def _page(survey_id: str, form: SettingsForm, deletion: DeletionForm, meanwhile:
     """Renders the page. meanwhile: settings that changed after the form was loaded."""
     store = current_store()
     context = {"published": store.surveys.published(survey_id), "settings": store.life.settings(survey_id), "meanwhile": meanwhile}
+    context |= {"quotas": store.life.quotas(survey_id), "full": store.life.full_groups(survey_id)}
     return render_template("researchers/settings.html", **context, form=form, deletion=deletion)
 
 

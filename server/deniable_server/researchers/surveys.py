@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from flask import Response, abort, render_template, request
+from collections.abc import Mapping
+
+from flask import Response, abort, g, render_template, request
 
 from deniable.bundle.report import picture
+from deniable.estimate import Results
 from deniable_server.context import current_store
 from deniable_server.drafts.own_drafts import all_own
 from deniable_server.pages import figures
@@ -12,18 +15,24 @@ from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
 from deniable_server.researchers.comparison_tables import mean_lines, share_lines
-from deniable_server.researchers.dashboard import ORDERS, STATES, ListQuery, listing
+from deniable_server.researchers.dashboard import ORDERS, STATES, ListQuery, all_tags, listing
 from deniable_server.researchers.group_tables import mean_blocks, share_blocks
 from deniable_server.researchers.groups import groups_of
 from deniable_server.researchers.question_cards import axis_of, cards, widest_half
 from deniable_server.researchers.too_few_records import withheld
-from deniable_server.results.results import results_of, sizes_of
+from deniable_server.results.results import results_of, sizes_of, waiting_of
+from deniable_server.results.simulated import simulated_results
+from deniable_server.store.life import Settings
+from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
+from deniable_server.trials.first_steps import first_steps
 from deniable_server.web.audience import least, seen_headings
 from deniable_server.web.errors import WithheldError
 from deniable_server.web.offload import computed
 
 bp = routes("researchers", __name__)
+
+SIMULATED = 1_000  # people in the preview of results, before any have answered
 
 
 @bp.get("/manage")
@@ -31,10 +40,14 @@ bp = routes("researchers", __name__)
 def surveys() -> Page:
     """Lists the researcher's surveys and drafts. Aborts with 400 for an invalid query."""
     try:
-        results = listing(current_store(), seen_headings(), all_own(), ListQuery.of(request.args))
+        query = ListQuery.of(request.args)
+        headings, drafts = seen_headings(query.tag), all_own()
+        results = listing(current_store(), headings, drafts, query, len(g.roles))
     except ValueError as error:
         abort(400, str(error))
     context = {"listing": results, "query": results.query, "states": STATES, "orders": ORDERS}
+    context["tags"] = all_tags(current_store(), g.roles, results.drafts)
+    context["first_steps"] = [] if query.is_narrowed else first_steps(headings, drafts)
     return render_template("researchers/surveys.html", **context, form=ActionForm())
 
 
@@ -51,11 +64,23 @@ def survey(survey_id: str) -> Page:
         results = results_of(store, survey_id, options)
     except WithheldError as error:
         return withheld(published, error)
-    context = {"published": published, "settings": store.life.settings(survey_id), "sizes": sizes_of(store, published.survey)}
+    settings = store.life.settings(survey_id)
+    simulated = _simulated(published, results, settings, options)
+    results = simulated or results
+    context = {"published": published, "settings": settings, "sizes": sizes_of(store, published.survey), "simulated": simulated}
     context |= {"results": results, "cards": cards(published.survey, results), "widest_half": widest_half}
+    context["waiting"], context["withdrawn"] = waiting_of(store, published.survey), store.submissions.withdrawn(survey_id)
+    context["codes"] = store.invitations.count(survey_id) if published.survey.access == "invited" else None
     needed = figures.needed(published.survey, (results.rows or results.means)[0].confidence)
     clusters = options.get("clusters") or None
     return render_template("researchers/results.html", **context, needed=needed, clusters=clusters, form=ActionForm())
+
+
+def _simulated(published: Published, results: Results, settings: Settings, options: Mapping[str, str]) -> Results | None:
+    """Returns results of as many simulated people as have answered, or are expected, while no record of an open survey is released."""
+    if results.n or results.by_hand or results.group or not published.is_open:
+        return None
+    return simulated_results(published.survey, results.waiting or settings.expected or SIMULATED, options)
 
 
 @bp.get("/manage/surveys/<survey_id>/groups")

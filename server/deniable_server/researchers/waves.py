@@ -10,11 +10,12 @@ from deniable.estimate import MeanRow, Row
 from deniable.estimate.tables import Change, Waves, compare_waves
 from deniable.survey import Survey
 from deniable.survey.question import Question
-from deniable_server.pages.figures import Unit, level_names, of_difference, of_mean, of_share, size, text
+from deniable_server.pages.chart import SHARES, ChartAxis, Mark, mark
+from deniable_server.pages.figures import Figure, Unit, level_names, of_difference, of_mean, of_share, size, text
 from deniable_server.researchers.comparison_tables import ComparisonLine
 from deniable_server.results.analysis import require_records
 from deniable_server.results.results import results_of
-from deniable_server.store.protocol import Published, Store
+from deniable_server.store.protocol import Store
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,38 @@ class ChangedQuestion:
     means: tuple[ComparisonLine, ...]
     warnings: tuple[str, ...]
 
+    @property
+    def charted(self) -> tuple[ComparisonLine, ...]:
+        """The shares in the chart: of two options the first, since the second is what remains."""
+        return self.shares[:1] if self.question.k == 2 and not self.question.labels else self.shares
 
-def comparable(survey: Survey, surveys: Sequence[Published]) -> list[Published]:
-    """Returns the other surveys with a question of the same id and type."""
-    items = {(item.id, item.type) for item in survey.items}
-    return [other for other in surveys if other.survey.id != survey.id and items & {(item.id, item.type) for item in other.survey.items}]
+
+@dataclass(frozen=True)
+class WaveRow:
+    """A figure of one wave, and its mark in a chart."""
+
+    wave: str
+    figure: Figure | None
+    mark: Mark | None
+
+
+@dataclass(frozen=True)
+class WaveBlock:
+    """An option in every wave, in order. name: the option, or empty for a mean."""
+
+    name: str
+    rows: tuple[WaveRow, ...]
+
+
+def wave_blocks(lines: Sequence[ComparisonLine], names: Sequence[str], axis: ChartAxis = SHARES) -> list[WaveBlock]:
+    """Returns the blocks of a chart: for each line, its figure in each wave."""
+    return [
+        WaveBlock(
+            line.name,
+            tuple(WaveRow(wave, figure, mark(axis, figure)) for wave, figure in zip(names, (line.first, line.second), strict=True)),
+        )
+        for line in lines
+    ]
 
 
 def waves_of(store: Store, survey_id: str, other_id: str, options: Mapping[str, str]) -> Waves:

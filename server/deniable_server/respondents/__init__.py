@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def register(app: Flask) -> None:
     """Registers the pages of respondents."""
-    from deniable_server.respondents import about, by_hand, page, withdraw
+    from deniable_server.respondents import about, by_hand, kiosk, page, withdraw
     from deniable_server.web.audience import register_blueprints
 
-    register_blueprints(app, page.bp, about.bp, by_hand.bp, withdraw.bp)
+    register_blueprints(app, page.bp, about.bp, by_hand.bp, kiosk.bp, withdraw.bp)

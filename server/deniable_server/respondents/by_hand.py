@@ -13,8 +13,9 @@ from urllib.parse import quote, urlencode
 import numpy as np
 from flask import render_template, request
 
-from deniable.privacy.posterior import posterior_bound, right_for
+from deniable.privacy.claims import bounds_of, facts_of, guesses
 from deniable.survey import Survey
+from deniable.survey.compiled import SurveyRules
 from deniable.wire import access_codes
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
@@ -22,6 +23,7 @@ from deniable_server.context import current_store
 from deniable_server.respondents.forms import ByHandForm
 from deniable_server.respondents.page import page
 from deniable_server.store.errors import ClosedError, ConflictError, FullError, InvitationError, PausedError, UnavailableError
+from deniable_server.store.spare_codes import spare_codes
 from deniable_server.web import languages, limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
@@ -30,8 +32,6 @@ from deniable_server.web.rate_limiter import RateLimitError, current_rates
 
 bp = Routes("by_hand", __name__, Audience(login=False, forms=True, csrf=False, translated=True), Lane.RESPONDENTS)
 Page = tuple[str, int]
-LEVELS = ((75, "strong"), (90, "medium"))
-"""The highest bound, in percent, of each level of protection; a higher bound is weak. Twin: `browser/consent.mjs`."""
 
 
 @bp.get("/s/<survey_id>/by-hand")
@@ -41,7 +41,7 @@ def blank(survey_id: str) -> Page:
     languages.about(published.survey)
     if not published.survey.coins_can_answer:
         return _impossible()
-    if not published.is_open:
+    if published.state == "closed":
         return page("respondents/closed.html", published), 403
     if published.paused:
         return page("respondents/closed.html", published), 503
@@ -55,9 +55,9 @@ def _group(survey: Survey) -> str | None:
     return matches[0] if len(matches) == 1 else request.args.get("group")
 
 
-def _largest(survey: Survey) -> int:
+def _largest(survey: SurveyRules) -> int:
     """Returns the size of the largest form: a mark for each question, `mark-16000=yes&`."""
-    return limits.SMALL + 16 * len(survey.questions)
+    return limits.SMALL + (16 * survey.record.bits if survey.coins_can_answer else 0)  # a bit for each question
 
 
 @bp.post("/s/<survey_id>/by-hand")
@@ -78,7 +78,8 @@ def record(survey_id: str) -> Page:
         return _form(survey, form, 429, "later")
     submission = submission_of(survey, form)
     submission.check(survey)
-    context = {"survey": survey, "form": form, "code": access_codes.format_code(form.secret.raw)}
+    code = access_codes.format_code(form.secret.raw)
+    context = {"survey": survey, "form": form, "code": code, "facts": facts_of(survey, "hand", spare_codes(current_store(), survey))}
     try:
         current_store().submissions.add(survey_id, submission)
     except ConflictError as error:  # this form's number was used before, so a retry cannot succeed
@@ -105,18 +106,15 @@ def submission_of(survey: Survey, form: ByHandForm) -> Submission:
 def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> Page:
     if not form.secret.raw:  # a new form, or a form whose number was damaged: nothing is stored under such a number
         form.secret.data = access_codes.format_code(secrets.token_bytes(access_codes.SECRET_BYTES))
-    bound, of_one = posterior_bound(survey.odds), posterior_bound(survey.items[0].channel.odds)
-    level = next((name for most, name in LEVELS if bound <= most), "weak")
-    of, right = right_for(bound)
+    of_one, bound = bounds_of(survey)
     context: dict[str, Any] = {
         "survey": survey,
         "form": form,
         "refused": refused,
         "bound": bound,
-        "of": of,
-        "right": right,
         "of_one": of_one,
-        "level": level,
+        "facts": facts_of(survey, "hand", spare_codes(current_store(), survey)),
+        "guesses": guesses(survey),
     }
     return render_template("respondents/by_hand.html", address=_address(survey), **context), status
 

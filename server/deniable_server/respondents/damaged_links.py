@@ -6,7 +6,7 @@ import re
 from urllib.parse import quote
 
 _SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_PAGES = ("by-hand", "definition", "withdraw")
+_PAGES = ("by-hand", "definition", "kiosk", "withdraw")
 _PUNCTUATION = " \t\r\n.,;:!?)]}>\"'»’”"
 """Punctuation of a sentence that may follow a link."""
 

@@ -14,6 +14,7 @@ from deniable.wire.part import Part
 from deniable_server.results.disclosure_control import labelled_rows
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.protocol import Store
+from deniable_server.store.trials import is_trial
 
 ALL = "bundle.zip"
 """The name of the archive of all files."""
@@ -86,7 +87,8 @@ def _make(store: Store, survey_id: str, name: str, licence: str) -> Download:
 def _write(bundle: Bundle, name: str, file: IO[bytes]) -> str:
     """Writes a file of the bundle and returns its media type."""
     if name == ALL:
-        bundle.write_zip(file)
+        survey_id = bundle.counted.survey.id
+        bundle.write_zip(file, folder=survey_id if is_trial(survey_id) else "")  # so that no file of it is taken for a real one
         return "application/zip"
     bundle.write(name, file)
     return bundle.files[name].media_type

@@ -1,8 +1,8 @@
 """Disclosure control: which slices of a survey's records may be released (primary and complementary suppression).
 
-The settings of a survey have a minimum number of records, `least`. Every figure and every row that leaves the server comes from here, so
-that one decision holds for all of them. At any one time, the sums and differences of everything released describe either no records or
-at least `least` records:
+The minimum number of records is the larger of `least` in the survey's settings and `batch` in its definition. Every figure and every row
+that leaves the server comes from here, so that one decision holds for all of them. At any one time, the sums and differences of
+everything released describe either no records or at least that many:
 
 - Records of devices and of organisations are one table, records made by hand another. A table with fewer records than `least` is withheld.
 - A group with fewer is withheld (primary suppression). The total less the other groups reveals the withheld groups together. While these
@@ -10,8 +10,8 @@ at least `least` records:
 - Rows also name their mode: who perturbed them. If a mode has too few records in a group, the group's figures are released, but its rows
   have no labels.
 
-Rows without labels are released together, so that pooled data stay complete. The rule uses the numbers of records, which are public, and
-never a record.
+Rows without labels are released together, so that pooled data stay complete. The rule uses the numbers of records, which everyone who
+may see the survey knows, and never a record.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Release:
 
     Attributes:
         counts: The number of records of each part.
-        least: The minimum of the settings.
+        least: The minimum.
         by_hand: Whether it is the table of people who tossed coins.
     """
 
@@ -156,12 +156,13 @@ class Release:
 
 
 def _minimum(least: int) -> str:
-    return f"estimates are shown from {least:,} records on, as the survey's settings say"
+    return f"estimates are shown from {least:,} records on"
 
 
 def release_of(store: Store, survey: Survey, *, by_hand: bool = False) -> Release:
     """Returns the release rule of a survey with its current counts and settings."""
-    return Release(store, survey, store.submissions.counts(survey.id), store.life.settings(survey.id).least, by_hand)
+    least = max(survey.batch, store.life.settings(survey.id).least)
+    return Release(store, survey, store.submissions.counts(survey.id), least, by_hand)
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ def labelled_rows(store: Store, survey: Survey) -> LabelledRows:
             continue
         slices = table.slices(unlabelled=withheld)
         labelled = [piece for piece in slices if piece.mode is not None or not counted(table.counts, piece.parts)]
-        parts |= {Part(piece.group, piece.mode or "device"): (table, piece) for piece in labelled}
+        parts |= {Part(piece.group, piece.mode): (table, piece) for piece in labelled if piece.mode is not None}  # others are empty
         if len(labelled) < len(slices):
             if not any(counted(table.counts, piece.parts) for piece in labelled):
                 raise WithheldError(
@@ -211,7 +212,7 @@ def labelled_rows(store: Store, survey: Survey) -> LabelledRows:
                 )
             omitted.append(
                 f"The rows of {len(withheld):,} of {len(survey.groups):,} groups are left out, and are in no figure here: {few}, "
-                "or one of their modes of randomization has."
+                "in all or in one mode of randomization."
             )
         elif withheld and not table.by_hand:
             omitted.append(f"The rows of {len(withheld):,} of {len(survey.groups):,} groups do not say which group they are of: {few}.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from functools import lru_cache
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
@@ -15,9 +14,14 @@ from deniable.plan.survey import half_width_of
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
 from deniable_server.results.disclosure_control import counted, release_of
-from deniable_server.results.results import may_wait, of_organisations
+from deniable_server.results.results import of_organisations, waiting_of
+from deniable_server.store.byte_cache import ByteCache
 from deniable_server.store.life import Settings
+from deniable_server.store.moments import in_zone
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
+
+_ALARMS: ByteCache[tuple[str, int, bytes], tuple[str, ...]] = ByteCache(16 << 20)
+"""Alarms by digest and tally: the list of surveys needs them for every survey, again and again."""
 
 SOON = 14  # days before a closing or a deletion from which on there is a warning
 QUIET = 7  # days without a batch after which there is a warning
@@ -33,17 +37,19 @@ def progress_of(store: Store, published: Published, settings: Settings, *, rough
     survey = published.survey
     counts, parts = store.submissions.counts(survey.id), estimated(survey)
     growth = [(span.since, span.until, span.n) for span in store.life.spans(survey.id)]
-    n, is_open = counted(counts, parts), published.state == "open"
+    waiting, is_open = waiting_of(store, survey), published.state == "open"
+    n = counted(counts, parts) + waiting
     planned = progress(survey, n, growth, today(), goal=settings.half_width, expected=settings.expected, is_open=is_open, rough=rough)
     codes_made, codes_spent = store.invitations.count(survey.id) if survey.access == "invited" else (None, None)
     return replace(
         planned,
         state=published.state,
         n_organisation=of_organisations(counts, parts),
-        n_by_hand=counted(counts, by_hand(survey)),
-        may_wait=may_wait(published, parts),
+        n_by_hand=counted(counts, by_hand(survey)) + waiting_of(store, survey, by_hand=True),
+        waiting=waiting,
         codes_made=codes_made,
         codes_spent=codes_spent,
+        withdrawn=store.submissions.withdrawn(survey.id),
     )
 
 
@@ -62,13 +68,18 @@ def alarms_of(store: Store, survey: Survey) -> tuple[str, ...]:
 
 def alarms(survey: Survey, tally: Tally) -> tuple[str, ...]:
     """Returns the alarms of a tally. Honest records raise one in fewer than 2 of 100 surveys."""
-    return _alarms(survey.definition, tally.n, tally.to_bytes()) if tally.n else ()
+    if not tally.n:
+        return ()
+    pairs = tally.to_bytes()
+    key = survey.digest, tally.n, pairs
+    sentences = _ALARMS.get(key)
+    if sentences is None:
+        sentences = _alarms(survey, tally)
+        _ALARMS.put(key, sentences, 1024 + len(pairs))
+    return sentences
 
 
-@lru_cache(maxsize=64)  # the list of surveys needs them for every survey, again and again
-def _alarms(definition: bytes, n: int, pairs: bytes) -> tuple[str, ...]:
-    survey = Survey.from_definition(definition)
-    tally = Tally.from_bytes(n, survey.record.bits, pairs)
+def _alarms(survey: Survey, tally: Tally) -> tuple[str, ...]:
     items, sentences = {item.id: item for item in survey.items}, []
     try:
         checks, whole = check_range(survey, tally), made_up(survey, tally)
@@ -82,6 +93,11 @@ def _alarms(definition: bytes, n: int, pairs: bytes) -> tuple[str, ...]:
     return (*sentences, *([whole.words] if whole and whole.alarm else []))
 
 
+def in_words_of(moment: str, zone: str) -> str:
+    """Returns a minute in a time zone, in words."""
+    return f"{in_zone(moment, zone):%Y-%m-%d %H:%M} ({zone})"
+
+
 def warnings(published: Published, settings: Settings, progress: Progress) -> list[str]:
     """Returns warnings that a researcher may have to act on, the most urgent first."""
     day, sentences = date.fromisoformat(progress.day), list(progress.alarms)
@@ -91,8 +107,12 @@ def warnings(published: Published, settings: Settings, progress: Progress) -> li
         sentences.append(f"Its records will be deleted on {in_words(settings.delete_on, progress.day)}.")
     if not published.is_open:
         return sentences
-    if published.paused:
+    if published.is_paused:
         sentences.append("It is paused: nobody can answer.")
+    if published.opens_at:
+        sentences.append(f"It opens at {in_words_of(published.opens_at, settings.zone)}.")
+    if settings.closes_at and (date.fromisoformat(settings.closes_at[:10]) - day).days <= SOON:
+        sentences.append(f"It closes at {in_words_of(settings.closes_at, settings.zone)}.")
     if settings.close_on and (date.fromisoformat(settings.close_on) - day).days <= SOON:
         sentences.append(f"It closes at the end of {in_words(settings.close_on, progress.day)}.")
     if progress.codes_made and progress.codes_made == progress.codes_spent:
@@ -102,5 +122,5 @@ def warnings(published: Published, settings: Settings, progress: Progress) -> li
         target = f"{100 * settings.half_width:g}"
         sentences.append(f"The {settings.expected:,} people you expect give ±{reach} points, not the target of ±{target}.")
     if progress.growth and not published.paused and (day - date.fromisoformat(progress.growth[-1][1])).days > QUIET:
-        sentences.append(f"No records were counted since {in_words(progress.growth[-1][1], progress.day)}.")
+        sentences.append(f"No records arrived since {in_words(progress.growth[-1][1], progress.day)}.")
     return sentences

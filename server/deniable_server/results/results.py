@@ -15,7 +15,7 @@ from deniable.wire.part import Part
 from deniable.wire.tally import Tally
 from deniable_server.results.disclosure_control import Release, Slice, counted, release_of
 from deniable_server.store import protocol
-from deniable_server.store.protocol import Published, Store
+from deniable_server.store.protocol import Store
 
 MAX_COUNTS = 1 << 24  # pairs of bits in the tallies of all groups, in memory at once
 
@@ -96,13 +96,12 @@ def records_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Reco
         EstimateError: An option is invalid.
         WithheldError: There are too few records.
     """
-    published = store.surveys.published(survey_id)
-    survey = published.survey
+    survey = store.surveys.published(survey_id).survey
     group, by_hand = group_of(survey, "group", options.get("group") or None), _by_hand(survey, options.get("by_hand") or "0")
     apart, together = protocol.by_hand(survey, group), protocol.estimated(survey, group)
     release = release_of(store, survey, by_hand=by_hand)
     release.require(group)
-    described: dict[str, Any] = {"group": group, "by_hand": by_hand, "may_wait": may_wait(published, apart if by_hand else together)}
+    described: dict[str, Any] = {"group": group, "by_hand": by_hand, "waiting": waiting_of(store, survey, by_hand=by_hand)}
     if not by_hand:
         described["n_by_hand"] = counted(release.counts, apart)
         described["n_organisation"] = of_organisations(release.counts, together)
@@ -120,12 +119,9 @@ def of_organisations(counts: Mapping[Part, int], parts: Collection[Part]) -> int
     return counted(counts, [part for part in parts if part.mode == "organisation"])
 
 
-def may_wait(published: Published, parts: Collection[Part]) -> int:
-    """Returns how many records of these parts may be waiting, at most: each part waits for its own batches.
-
-    The actual number is secret: it would reveal when each record arrives.
-    """
-    return len(parts) * published.survey.most_waiting if published.is_open else 0
+def waiting_of(store: Store, survey: Survey, *, by_hand: bool = False) -> int:
+    """Returns how many records of people wait for their release, in all groups, in steps of `protocol.STEP`."""
+    return store.submissions.waiting(survey.id)["by_hand" if by_hand else "device"]
 
 
 def group_of(survey: Survey, name: str, label: str | None) -> str | None:

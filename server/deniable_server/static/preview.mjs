@@ -24,15 +24,28 @@ class Memory {
 }
 
 /** Stub of fetch: answers as the server would, and passes on only the request for the definition. */
-async function stubFetch(address, { method = "GET" } = {}) {
+async function stubFetch(address, { method = "GET", body } = {}) {
   const { pathname, origin } = new URL(address, location.href);
   if (origin !== location.origin) throw new TypeError("a preview sends no request to another server");
   if (method === "GET" && pathname === own) {
     return network(script.dataset.definition, { credentials: "same-origin", cache: "no-store", referrerPolicy: "no-referrer" });
   }
   if (method !== "POST") throw new TypeError("a preview sends no other request");
-  const reply = pathname.endsWith("/invitations/check") ? { usable: true } : { accepted: 1 };
+  const reply = pathname.endsWith("/tokens") ? { signature: sign(JSON.parse(body).blinded) } : { accepted: 1 };
   return new Response(JSON.stringify(reply), { headers: { "Content-Type": "application/json" } });
+}
+
+/** Signs a blinded token, as a server would, with the key of previews. */
+function sign(blinded) {
+  const [modulus, exponent] = script.dataset.key.split(" ").map((digits) => BigInt(`0x${digits}`));
+  const bytes = atob(blinded.replaceAll("-", "+").replaceAll("_", "/"));
+  let [square, signature] = [BigInt(`0x${Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("")}`), 1n];
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) signature = (signature * square) % modulus;
+    square = (square * square) % modulus;
+  }
+  const text = signature.toString(16).padStart(512, "0").replace(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16)));
+  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 Object.defineProperty(globalThis, "localStorage", { value: new Memory(), configurable: false });

@@ -7,6 +7,7 @@ from pathlib import Path
 from deniable.extras import missing
 from deniable_server.config import Database
 from deniable_server.store.protocol import Store
+from deniable_server.store.roles import Roles
 
 
 def open_store(place: str | Path | Database, connections: int | None = None, *, writing: bool = True) -> Store:
@@ -35,3 +36,20 @@ def open_store(place: str | Path | Database, connections: int | None = None, *, 
     from deniable_server.store.postgres.store import PostgresStore
 
     return PostgresStore(database.url, str(database), database.key, connections, writing=writing)
+
+
+def open_trial_store(path: Path, main: Store, roles: Roles, *, writing: bool = True) -> Store:
+    """Opens the temporary store of trials at a path; accounts and drafts stay in `main`.
+
+    Args:
+        path: The file. If it is opened for writing, a missing one is created, and its key beside it.
+        main: The server's store.
+        roles: The roles in the trials.
+        writing: False for a process that only reads a file that another process writes.
+
+    Raises:
+        UnavailableError: The file cannot be used.
+    """
+    from deniable_server.store.sqlite.trial import TrialStore
+
+    return TrialStore(path, main, roles, writing=writing)

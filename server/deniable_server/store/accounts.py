@@ -43,7 +43,7 @@ class Accounts(Protocol):
         """Returns the names of all accounts, sorted."""
 
     def remove_user(self, user: str) -> bool:
-        """Removes an account, its roles and its sessions; its drafts lose their author.
+        """Removes an account, its roles and its sessions; its drafts lose their author, its saved questions are deleted.
 
         Returns:
             Whether there was such an account.
@@ -91,3 +91,9 @@ class Accounts(Protocol):
 
     def remove_key(self, name: str, survey: str | None = None) -> bool:
         """Revokes an API key. Returns whether there was one; with `survey`, one that is limited to this survey."""
+
+    def dismiss(self, user: str, name: str) -> None:
+        """Stores that an account has removed something from its pages for good, such as the sample study. Raises UnknownAccountError."""
+
+    def dismissed(self, user: str) -> frozenset[str]:
+        """Returns the names of what an account has removed from its pages."""

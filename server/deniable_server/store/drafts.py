@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 PREVIEW = "preview-"
 """Prefix of the ids of previews. No survey with such an id is ever published."""
@@ -53,6 +53,13 @@ def beginning(text: bytes) -> str:
     return text[:BEGINNING].decode(errors="ignore")
 
 
+class Steps(NamedTuple):
+    """How many versions of a draft can be undone and redone."""
+
+    undo: int
+    redo: int
+
+
 class Drafts(Protocol):
     """Storage interface for drafts.
 
@@ -73,12 +80,26 @@ class Drafts(Protocol):
         """Returns one person's drafts, sorted by id; for an empty name, drafts of removed accounts."""
 
     def save(self, draft_id: str, text: str, before: str) -> Draft:
-        """Replaces the text of a draft whose revision is still `before`.
+        """Replaces the text of a draft whose revision is still `before`. The old text can be restored with `undo`.
 
         Raises:
             ConflictError: The draft was changed meanwhile; nothing is stored.
             UnknownDraftError: There is no such draft.
         """
 
+    def steps(self, draft_id: str) -> Steps:
+        """Returns how many versions of a draft can be undone and redone."""
+
+    def undo(self, draft_id: str, before: str) -> Draft:
+        """Restores the previous version of a draft whose revision is still `before`; returns the draft unchanged without one.
+
+        Raises:
+            ConflictError: The draft was changed meanwhile; nothing is stored.
+            UnknownDraftError: There is no such draft.
+        """
+
+    def redo(self, draft_id: str, before: str) -> Draft:
+        """Restores the version that the last `undo` replaced. Raises as `undo` does."""
+
     def remove(self, draft_id: str) -> bool:
-        """Deletes a draft. Returns whether it existed."""
+        """Deletes a draft with its history and all roles in it. Returns whether it existed."""

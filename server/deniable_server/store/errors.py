@@ -21,12 +21,24 @@ class TooManyDraftsError(StoreError):
     """The author has the most drafts that one person may have. Nothing was stored."""
 
 
+class TooManyQuestionsError(StoreError):
+    """The author has the most saved questions that one person may have. Nothing was stored."""
+
+
 class ClosedError(StoreError):
     """The survey is closed and accepts no more submissions."""
 
 
+class GroupFullError(ClosedError):
+    """The group has all its records, so the survey is closed for it. Nothing was stored."""
+
+
 class OpenError(StoreError):
     """The survey is open; only a closed one can be archived."""
+
+
+class QuotaError(StoreError):
+    """A quota breaks a rule. Nothing was changed."""
 
 
 class PausedError(StoreError):
@@ -49,8 +61,12 @@ class UnknownAccountError(StoreError):
     """No account has this name."""
 
 
+class UnknownTeamError(StoreError):
+    """No team has this name."""
+
+
 class LastError(StoreError):
-    """The survey must keep an owner, or the server an operator."""
+    """The survey must keep an owner, the server an operator, or the account a way to log in."""
 
 
 class FullError(StoreError):

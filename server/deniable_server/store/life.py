@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, Protocol
+
+from deniable_server.store.moments import DEFAULT_ZONE, minute, require_moment, require_zone
 
 LEAST = 3
 """The fewest records in a span of days: smaller numbers are reported together with neighbouring days."""
@@ -29,6 +31,9 @@ class Settings:
         archived: Whether lists hide the survey, once it is closed.
         delete_on: The day on which its records are deleted.
         deleted_on: The day on which its records were deleted.
+        opens_at: The minute from which answers are accepted, YYYY-MM-DDTHH:MMZ.
+        closes_at: The minute from which answers are no longer accepted.
+        zone: The time zone for these minutes on pages.
 
     Raises:
         ValueError: A value is out of range, with its name.
@@ -42,6 +47,9 @@ class Settings:
     archived: bool = False
     delete_on: str | None = None
     deleted_on: str | None = None
+    opens_at: str | None = None
+    closes_at: str | None = None
+    zone: str = DEFAULT_ZONE
 
     def __post_init__(self) -> None:
         if not 0.001 <= self.half_width <= 0.5:
@@ -53,12 +61,17 @@ class Settings:
         for name in ("close_on", "delete_on", "deleted_on"):
             if (day := getattr(self, name)) is not None:
                 require_day(name, day)
+        for name in ("opens_at", "closes_at"):
+            if (moment := getattr(self, name)) is not None:
+                require_moment(name, moment)
+        require_zone(self.zone)
         if self.close_on and self.delete_on and self.delete_on <= self.close_on:
             raise ValueError(f"delete_on must be after close_on, {self.close_on}, got {self.delete_on!r}")
 
 
 PAST, EARLY = "must be a day that is not over yet, in UTC", "must be a day after the last day for answers"
-"""Rules for days, as SettingsError quotes them."""
+OVER, ORDER, TWICE = "must be in the future", "must be after opens_at", "must be left out beside close_on"
+"""Rules for days and minutes, as SettingsError quotes them."""
 
 
 class SettingsError(ValueError):
@@ -87,12 +100,28 @@ def revised(before: Settings, today: str, changes: Mapping[str, Any]) -> Setting
         if day is not None and day != getattr(before, name):
             require_day(name, day)
             problems |= {name: PAST} if day < today else {}
+    moments = {name: changes.get(name, getattr(before, name)) for name in ("opens_at", "closes_at")}
+    problems |= _moment_problems(before, moments, days["close_on"])
     close_on, delete_on = days.values()
-    if close_on and delete_on and delete_on <= close_on:
+    last_day = close_on or (moments["closes_at"] or "")[:10]
+    if last_day and delete_on and delete_on <= last_day:
         problems["delete_on"] = EARLY
     if problems:
-        raise SettingsError(problems, days)
+        raise SettingsError(problems, days | moments)
     return replace(before, **changes)
+
+
+def _moment_problems(before: Settings, moments: Mapping[str, str | None], close_on: str | None) -> dict[str, str]:
+    """Returns the rules that new minutes of opening and closing break."""
+    opens_at, closes_at = moments["opens_at"], moments["closes_at"]
+    for name, moment in moments.items():
+        if moment is not None:
+            require_moment(name, moment)
+    if closes_at and close_on:
+        return {"closes_at": TWICE}
+    if closes_at and closes_at != before.closes_at and closes_at <= minute(datetime.now(UTC)):
+        return {"closes_at": OVER}
+    return {"closes_at": ORDER} if opens_at and closes_at and closes_at <= opens_at else {}
 
 
 @dataclass(frozen=True)
@@ -122,8 +151,22 @@ class Life(Protocol):
     def archive(self, survey_id: str, archived: bool) -> None:
         """Hides a closed survey from lists, or shows it again. Raises OpenError if it is open."""
 
+    def quotas(self, survey_id: str) -> Mapping[str, int]:
+        """Returns the quotas of a survey's groups: the most records of each. Other groups are unlimited."""
+
+    def full_groups(self, survey_id: str) -> list[str]:
+        """Returns the groups that take no more records."""
+
+    def set_quotas(self, survey_id: str, changes: Mapping[str, int]) -> None:
+        """Sets or raises quotas of groups, in steps of STEP. Raises QuotaError if one breaks a rule.
+
+        Every accepted record counts from its arrival on, also one that is withdrawn later.
+        """
+
     def spans(self, survey_id: str) -> list[Span]:
-        """Returns how the number of estimated records grew, in order. The spans add up to that number; each has at least LEAST records.
+        """Returns how the number of estimated records grew, in order.
+
+        The spans add up to that number. Each has at least LEAST records; a lower number has no spans.
 
         They change only together with that number, so frequent readers learn no more from them than from the number itself,
         and one reading reveals nothing about fewer than LEAST records.

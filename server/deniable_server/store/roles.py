@@ -33,7 +33,9 @@ class Role(IntEnum):
 
 
 class Roles(Protocol):
-    """Storage interface for roles. Operators own surveys without an owner, so that no survey is locked.
+    """Storage interface for roles. Operators own surveys that no account owns by itself, so that no survey is locked.
+
+    An account has the highest of its own role and the roles of its teams (`store.teams`).
 
     Every method is safe to call from several threads. Writing raises FullError and UnavailableError, reading UnavailableError.
     """
@@ -45,7 +47,7 @@ class Roles(Protocol):
         """Returns an account's roles by survey id, sorted."""
 
     def members(self, survey_id: str) -> dict[str, Role]:
-        """Returns the roles that accounts were given in a survey, by account, sorted. Raises UnknownSurveyError."""
+        """Returns the roles of single accounts in a survey, by account, sorted. Raises UnknownSurveyError."""
 
     def grant(self, survey_id: str, user: str, role: Role) -> None:
         """Gives an account a role, which replaces its current one.

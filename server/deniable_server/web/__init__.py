@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def register(app: Flask) -> None:
     """Registers the rate limits, the files and the health check, and what every template and reply has."""
     from deniable_server.context import services_of
-    from deniable_server.web import audience, autolinks, errors, files, headers, health, languages, links
+    from deniable_server.web import audience, autolinks, claims, errors, files, headers, health, languages, links, trial_marks
     from deniable_server.web.rate_limiter import Rates
 
     services = services_of(app)
@@ -19,6 +19,8 @@ def register(app: Flask) -> None:
     audience.register_blueprints(app, files.bp, health.bp)
     autolinks.register(app)
     links.register(app)
+    trial_marks.register(app)
     languages.register(app)
+    claims.register(app)
     errors.register(app)
     headers.register(app)

@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response
 
 from deniable_server.context import current_services, current_store, services_of
 from deniable_server.store.audit import set_actor
-from deniable_server.store.protocol import Heading, Published
+from deniable_server.store.protocol import Heading
 from deniable_server.store.roles import Role
 from deniable_server.web.lanes import Lane
 
@@ -181,7 +181,7 @@ def _ask_role() -> None:
         g.role = current_store().roles.role(g.user, survey_id)
         needed = least_role(request.endpoint or "")
         if g.role < needed:
-            abort(403, f"you must be {needed.word} of the survey, or more; you are {g.role.word}")
+            abort(403, f"this needs the role {needed.word} or a higher one; yours is {g.role.word}")
 
 
 def _ask_operator() -> None:
@@ -213,16 +213,10 @@ def _endpoint(path: str) -> str:
     return str(bound.match(path, method="GET" if "GET" in allowed else next(iter(allowed), "GET"))[0])
 
 
-def seen_surveys() -> list[Published]:
-    """Returns the published surveys that the current researcher has a role in, sorted by id."""
-    roles = current_store().roles.seen_by(g.get("user") or "")
-    return [published for published in current_store().surveys.all() if published.survey.id in roles]
-
-
-def seen_headings() -> list[Heading]:
-    """Returns the same surveys as lists show them."""
+def seen_headings(tag: str = "") -> list[Heading]:
+    """Returns the published surveys that the current researcher has a role in, sorted by id; with a tag only those that have it."""
     roles = g.roles = current_store().roles.seen_by(g.get("user") or "")
-    return [heading for heading in current_store().surveys.headings() if heading.id in roles]
+    return current_store().surveys.headings(roles.keys() & current_store().tags.surveys_with(tag) if tag else roles)
 
 
 def current_audience() -> Audience:

@@ -18,12 +18,15 @@ from deniable_server.store.errors import (
     LastError,
     OpenError,
     PausedError,
+    QuotaError,
     StoreError,
     TooManyDraftsError,
+    TooManyQuestionsError,
     UnavailableError,
     UnknownAccountError,
     UnknownDraftError,
     UnknownSurveyError,
+    UnknownTeamError,
 )
 from deniable_server.web.audience import current_audience
 from deniable_server.web.offload import GoneError, TooMuchError
@@ -42,13 +45,16 @@ _STATUS: dict[type[StoreError], tuple[int, str]] = {
     UnknownSurveyError: (404, "survey"),
     UnknownDraftError: (404, "draft"),
     TooManyDraftsError: (409, "drafts"),
+    TooManyQuestionsError: (409, "questions"),
     ClosedError: (403, "closed"),
     PausedError: (503, "paused"),
+    QuotaError: (409, "quota"),
     ConflictError: (409, "conflict"),
     InvitationError: (403, "invitation"),
     LastError: (409, "last"),
     OpenError: (409, "open"),
     UnknownAccountError: (404, "account"),
+    UnknownTeamError: (404, "team"),
     FullError: (507, "full"),
     UnavailableError: (503, "unavailable"),
 }

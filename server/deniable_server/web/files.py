@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response, abort, url_for
 from markupsafe import Markup
 
-from deniable.verify.page_bundle import NAME, join_modules, read_modules, without_comments
+from deniable.verify.page_bundle import ENTRIES, join_modules, read_modules, without_comments
 from deniable_server import paths
 from deniable_server.context import current_config
 from deniable_server.web import assets
@@ -18,11 +18,11 @@ _BROWSER = {
     **assets.load(paths.BROWSER, ".mjs"),
     **assets.load(paths.BROWSER, ".json"),
     _FIRST: assets.asset(without_comments(_FIRST, (paths.BROWSER / _FIRST).read_text(encoding="utf-8")).encode(), ".js"),
-    NAME: assets.asset(join_modules(read_modules(paths.BROWSER)).encode(), ".mjs"),
+    **{name: assets.asset(join_modules(read_modules(paths.BROWSER), entry).encode(), ".mjs") for name, entry in ENTRIES.items()},
 }
 _STATIC = {**assets.load(paths.STATIC, ".css"), **assets.load(paths.STATIC, ".mjs"), **assets.load(paths.STATIC, ".svg")}
 SCRIPTS = {name: asset.integrity for name, asset in _BROWSER.items()}
-"""The integrity hashes of the files below /browser/: the bundle and the first script, and all others."""
+"""The integrity hashes of the files below /browser/: the bundles and the first script, and all others."""
 STYLES = {name: asset.integrity for name, asset in _STATIC.items()}
 
 
@@ -41,7 +41,7 @@ def stylesheet(name: str) -> Markup:
 
 @bp.get("/browser/<path:name>")
 def browser_file(name: str) -> Response:
-    """Serves the code for respondents' devices: one bundle, and its modules, the same that the tests check."""
+    """Serves the code for respondents' devices: the bundles and their modules, the same that the tests check."""
     return _file(_BROWSER, name)
 
 

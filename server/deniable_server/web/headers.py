@@ -28,6 +28,9 @@ _FIXED = {
 View = TypeVar("View", bound=Callable[..., Any])
 _FRAMED: set[Callable[..., Any] | None] = set()
 _HOLDERS: set[Callable[..., Any] | None] = set()
+_CACHED: set[Callable[..., Any] | None] = set()
+CACHED_SECONDS = 60
+"""How long a browser may show a page of public results without asking for it again."""
 
 
 def framed(view: View) -> View:
@@ -39,6 +42,12 @@ def framed(view: View) -> View:
 def holds_frames(view: View) -> View:
     """Marks a view whose page shows another page of this server in a frame."""
     _HOLDERS.add(view)
+    return view
+
+
+def cached(view: View) -> View:
+    """Marks a view whose page is the same for everyone, so that browsers and proxies may keep it for a while."""
+    _CACHED.add(view)
     return view
 
 
@@ -58,6 +67,8 @@ def secure(response: Response) -> Response:
         response.headers["Content-Security-Policy"] = (_POLICY + forms).replace("frame-ancestors 'none'", "frame-ancestors 'self'")
     if view in _HOLDERS:
         response.headers["Content-Security-Policy"] += "; frame-src 'self'"
+    if view in _CACHED and response.status_code in (200, 304):
+        response.headers["Cache-Control"] = f"public, max-age={CACHED_SECONDS}"
     if current_config().https:
         response.headers["Strict-Transport-Security"] = "max-age=31536000"
     return response

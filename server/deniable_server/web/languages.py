@@ -9,14 +9,17 @@ none. A survey in Swahili is shown in Swahili, with the page's words in the read
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import Any
 
 from babel import Locale, UnknownLocaleError, parse_locale
+from babel.dates import format_date, format_time
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
@@ -116,13 +119,15 @@ LANGUAGES: Mapping[str, Language] = {
 
 
 def register(app: Flask) -> None:
-    """Adds `_`, `trans` blocks, languages, `number` and `percent` to the templates, and language headers to the replies."""
+    """Adds `_`, `trans` blocks, languages, `number`, `percent`, `day` and `time` to the templates, and language headers to the replies."""
     environment: Any = app.jinja_env
     environment.add_extension("jinja2.ext.i18n")
     environment.policies["ext.i18n.trimmed"] = True
-    environment.install_gettext_callables(_gettext, _ngettext, newstyle=True)
-    app.add_template_filter(_number, "number")
+    environment.install_gettext_callables(translate, _ngettext, newstyle=True)
+    app.add_template_filter(write_number, "number")
     app.add_template_filter(_percent, "percent")
+    app.add_template_filter(write_day, "day")
+    app.add_template_filter(write_time, "time")
     app.add_template_global(lambda tag: "rtl" if tongue_of(tag).direction == "rtl" else "auto", "direction_of")
     app.context_processor(_names)
     app.after_request(_declare)
@@ -143,6 +148,17 @@ def chosen() -> Language:
         g.language = LANGUAGES[negotiate([*_requested(), *own], list(LANGUAGES)) or "en"] if current_audience().translated else ENGLISH
     language: Language = g.language
     return language
+
+
+@contextmanager
+def speaking(language: Language) -> Iterator[None]:
+    """Renders templates in this language inside a `with` block, whatever the reader's is."""
+    own = chosen()
+    g.language = language
+    try:
+        yield
+    finally:
+        g.language = own
 
 
 def reading() -> str:
@@ -180,7 +196,8 @@ def _names() -> dict[str, Any]:
     return {**variables, "reading": reading(), "addressed": addressed()}
 
 
-def _gettext(message: str) -> str:
+def translate(message: str) -> str:
+    """Returns a text in the page's language."""
     return chosen().texts.gettext(message)
 
 
@@ -188,9 +205,19 @@ def _ngettext(one: str, other: str, count: int) -> str:
     return chosen().texts.ngettext(one, other, count)
 
 
-def _number(value: Decimal) -> str:
+def write_number(value: Decimal) -> str:
     """Formats a number in the page's language, with all its digits: for display only."""
     return format_decimal(value, locale=_locale(), decimal_quantization=False, numbering_system="latn")
+
+
+def write_day(moment: datetime) -> str:
+    """Returns the day of a local time, in the page's language."""
+    return format_date(moment, "full", locale=_locale())
+
+
+def write_time(moment: datetime) -> str:
+    """Returns a local time without its day, in the page's language."""
+    return format_time(moment.replace(tzinfo=None), "short", locale=_locale())
 
 
 def _percent(value: Decimal) -> str:

@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 from flask import Flask, current_app, request
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
-from deniable.survey import Survey
+from deniable.survey.compiled import SurveyRules
 from deniable_server.context import current_store
 from deniable_server.store.errors import StoreError
 from deniable_server.web.audience import may_send_forms
 
 SMALL = 8 << 10  # bytes: every request may have so many, since nobody can do harm with them
 View = TypeVar("View", bound=Callable[..., Any])
-_SIZES: dict[Callable[..., Any] | None, Callable[[Survey], int] | int] = {}
+_SIZES: dict[Callable[..., Any] | None, Callable[[SurveyRules], int] | int] = {}
 BODY = "deniable.body"  # the key of the environ with the only copy of a body that the front has read
 REFUSED = "deniable.refused"  # the key of the environ with the error of a request that the front refused
 
@@ -29,7 +29,7 @@ def register(app: Flask) -> None:
     app.before_request(_limit)
 
 
-def body(size: Callable[[Survey], int] | int) -> Callable[[View], View]:
+def body(size: Callable[[SurveyRules], int] | int) -> Callable[[View], View]:
     """Marks a view whose bodies may be larger than the default.
 
     Args:
@@ -61,7 +61,7 @@ def most_bytes() -> int:
         return SMALL  # for strangers, too: large bodies share memory that callers with a key need
     if isinstance(size, int):
         return size
-    return max(SMALL, size(current_store().surveys.published((request.view_args or {})["survey_id"]).survey))
+    return max(SMALL, size(current_store().surveys.compiled((request.view_args or {})["survey_id"])))
 
 
 def most_bytes_of(app: Flask, environ: Mapping[str, Any]) -> int:

@@ -23,6 +23,12 @@ def server_address() -> str:
     return current_config().address
 
 
-def respondents_link(survey: Survey, group: str | None = None) -> str:
-    """Returns the link to a survey, for one group or all; its fragment pins the definition and is not sent to the server."""
-    return str(Link(server_address(), survey.id, survey.digest, group))
+def respondents_link(survey: Survey, group: str | None = None, *, kiosk: bool = False) -> str:
+    """Returns the link to a survey, for one group or all; its fragment pins the definition and is not sent to the server.
+
+    Args:
+        survey: The survey.
+        group: The group that the page sends with each record.
+        kiosk: Whether to open the page for a device that many people share.
+    """
+    return str(Link(server_address(), survey.id, survey.digest, group, kiosk=kiosk))

@@ -142,12 +142,14 @@ class Rates:
     Attributes:
         submissions: Records without an API key.
         invitation_checks: Checks of invitation codes.
+        exchanges: Invitation codes that are exchanged for tokens.
         wrong_links: Links that make an account and are wrong; right ones do not count.
         codes: Wrong codes of second factors, by account.
     """
 
     submissions: Rate
     invitation_checks: Rate
+    exchanges: Rate
     wrong_links: Rate
     codes: Delays
 
@@ -155,7 +157,8 @@ class Rates:
     def of(cls, most_per_second: float, clock: Clock = time.monotonic) -> Rates:
         """Returns the limits for a server with this limit on submissions per second."""
         each, wrong = most_per_second, WRONG_LINKS_PER_MINUTE
-        return cls(Rate(each, each, clock), Rate(each, each, clock), Rate(wrong / 60, wrong, clock), Delays(clock, LONGEST_FOR_CODES))
+        submissions, checks, exchanges = (Rate(each, each, clock) for _ in range(3))
+        return cls(submissions, checks, exchanges, Rate(wrong / 60, wrong, clock), Delays(clock, LONGEST_FOR_CODES))
 
 
 def current_rates() -> Rates:

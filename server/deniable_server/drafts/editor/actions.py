@@ -44,7 +44,7 @@ def new_question(questions: list[Fields], languages: int) -> Fields:
     """Returns an empty question with a new name, for a survey with this number of languages."""
     names = {question["id"] for question in questions}
     number = next(number for number in range(len(questions) + 1, 2 * len(questions) + 2) if f"q{number}" not in names)
-    question: Fields = fields_of({"questions": [{"id": f"q{number}", "type": next(iter(TYPES)), "required": "false"}]})["questions"][0]
+    question: Fields = fields_of({"questions": [{"id": f"q{number}", "type": next(iter(TYPES))}]})["questions"][0]
     return {**question, "was": "", "words": [words_of({}) for _ in range(languages)]}
 
 

@@ -10,11 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deniable_server.drafts.editor.shapes import Fields, format_line, format_lines, parse_lines
+from deniable_server.drafts.editor.known_keys import knows_scores
+from deniable_server.drafts.editor.shapes import Fields, format_line, format_lines, format_numbers, parse_lines, parse_numbers
 
 WORDS = ("all", "any")
 ENDS = ("at_least", "below")
-BLANK: Fields = {"question": "", "answers": "", "at_least": "", "below": "", "tied": False}
+BLANK: Fields = {"question": "", "answers": "", "score": "", "at_least": "", "below": "", "tied": False}
 
 
 def rows_of(value: Any) -> tuple[str, list[Fields]] | None:
@@ -56,7 +57,7 @@ def row_at(path: str, rows: Sequence[Fields]) -> str:
     group = groups[indexes[0]] if indexes and indexes[0] < len(groups) else [0]
     row = group[indexes[1]] if len(indexes) > 1 and indexes[1] < len(group) else group[0]
     key = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
-    return f"{row}-{ {'is': 'answers'}.get(key, key if key in ENDS else 'question') }"
+    return f"{row}-{ {'is': 'answers'}.get(key, key if key in (*ENDS, 'score') else 'question') }"
 
 
 def _other(word: str) -> str:
@@ -67,7 +68,7 @@ def _groups(rows: Sequence[Fields]) -> list[list[int]]:
     """Returns the numbers of the rows that are filled in; tied rows are in one list."""
     groups: list[list[int]] = []
     for index, row in enumerate(rows):
-        if not any(str(row[key]).strip() for key in ("question", "answers", *ENDS)):
+        if not any(str(row[key]).strip() for key in ("question", "answers", "score", *ENDS)):
             continue
         if row["tied"] and groups:
             groups[-1].append(index)
@@ -76,7 +77,17 @@ def _groups(rows: Sequence[Fields]) -> list[list[int]]:
     return groups
 
 
+def _score_row(value: Mapping[str, Any], tied: bool) -> Fields | None:
+    """Returns the row of a condition on a sum of scores."""
+    names, ends = format_numbers(value["score"]), {key: format_line(value[key]) for key in ENDS if key in value}
+    if names is None or None in ends.values() or not set(value) <= {"score", *ENDS}:
+        return None
+    return {**BLANK, "score": names, **ends, "tied": tied}
+
+
 def _row(value: Any, tied: bool) -> Fields | None:
+    if isinstance(value, Mapping) and "score" in value:
+        return _score_row(value, tied) if knows_scores() else None
     if not isinstance(value, Mapping) or not set(value) <= {"question", "is", *ENDS} or format_line(value.get("question")) is None:
         return None
     ends = {key: format_line(value[key]) for key in ENDS if key in value}
@@ -89,5 +100,7 @@ def _row(value: Any, tied: bool) -> Fields | None:
 
 def _value(row: Fields, new_ids: Mapping[str, str]) -> dict[str, Any]:
     ends = {key: row[key] for key in ENDS if row[key]}
+    if names := parse_numbers(row["score"]):
+        return {"score": [new_ids.get(name, name) for name in names], **ends}
     answers = parse_lines(row["answers"])
     return {"question": new_ids.get(row["question"], row["question"]), **({"is": answers} if answers or not ends else {}), **ends}

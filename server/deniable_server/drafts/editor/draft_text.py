@@ -9,13 +9,14 @@ from typing import Any
 
 from deniable.errors import Problem, SurveyError
 from deniable.survey import Survey
+from deniable.survey.copies import file_of_definition
 from deniable.survey.document import parse
 from deniable_server.drafts.editor.fields import is_editable
 from deniable_server.web.offload import UPLOAD_SECONDS, computed
 
 MOST_QUESTIONS = 100  # in the form editor; larger surveys are edited as a file
-_TITLE = re.compile(r"^\W{0,3}title\W{1,4}(.*)$", re.MULTILINE)
-_ID = re.compile(r"""^\W{0,3}id\W{1,4}([\w-]{1,64})["',\s]*$""", re.MULTILINE)
+_TITLE = re.compile(r"^[^\w#]{0,3}title\W{1,4}(.*)$", re.MULTILINE)
+_ID = re.compile(r"""^[^\w#]{0,3}id\W{1,4}([\w-]{1,64})["',\s]*$""", re.MULTILINE)
 
 
 _MARK = re.compile(r"""(?:^|[{,])\s*["']?deniable["']?\s*:""", re.MULTILINE)
@@ -44,6 +45,12 @@ def _is_text(value: Any) -> bool:
 def is_survey_file(text: str) -> bool:
     """Returns whether a text declares itself a survey file, valid or not. Other texts may contain answers and are not stored."""
     return _MARK.search(text) is not None
+
+
+@computed(UPLOAD_SECONDS)
+def definition_as_file(text: str) -> str | None:
+    """Returns the survey file of a downloaded definition, or None for any other text."""
+    return file_of_definition(text)
 
 
 @computed(UPLOAD_SECONDS)
@@ -84,8 +91,3 @@ def id_in(text: str) -> str:
     """Returns the first id in a text, without parsing the file; empty without one."""
     match = _ID.search(text[:10_000])
     return match[1] if match else ""
-
-
-def has_comments(text: str) -> bool:
-    """Returns whether a text has a comment line."""
-    return any(line.lstrip().startswith("#") for line in text.split("\n"))

@@ -11,26 +11,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from deniable.survey.translation import TEXTS
-from deniable.survey.types import TYPES
 from deniable_server.drafts.editor.conditions import BLANK, condition_of, rows_of
+from deniable_server.drafts.editor.known_keys import any_question_keys, question_keys, survey_keys
 from deniable_server.drafts.editor.shapes import (
     Fields,
     Shape,
     format_bins,
+    format_items,
     format_line,
     format_lines,
     format_numbers,
     format_text,
     parse_bins,
+    parse_items,
     parse_lines,
     parse_numbers,
 )
 
-LINE = ("id", "epsilon", "ask", "batch", "language", "return_link")
-DEFAULTS = {"access": "open", "layout": "list"}  # of surveys without these keys
+LINE = ("id", "epsilon", "ask", "batch", "language", "return_link", "logo")
+DEFAULTS = {"access": "open", "layout": "list", "release": "", "results": "private", "order": ""}  # of surveys without these keys
+FLAGS = ("accept_high_epsilon", "accept_small_batches")
 QUESTION_LINE = ("id", "type", "epsilon", "weight", "low", "high", "levels", "none")
 SECTION = ("title", "note")
-LISTS = ("options", "exclusive", "scores", "bins")
+LISTS = ("options", "exclusive", "scores", "bins", "items")
 ENDS = ("low", "high", "levels", "none")
 WORDS = ("text", "options", "help", "section")
 
@@ -47,7 +50,7 @@ def fields_of(value: Mapping[str, Any]) -> Fields:
     shapes: dict[str, Shape] = dict.fromkeys(LINE, format_line) | dict.fromkeys(TEXTS, format_text)
     fields: Fields = _extract_texts(rest, shapes | {"groups": format_lines})
     fields |= {key: _extract_choice(rest, key, default) for key, default in DEFAULTS.items()}
-    fields["accept_high_epsilon"] = _extract_flag(rest, "accept_high_epsilon", "true")
+    fields |= {key: _extract_flag(rest, key, "true") for key in FLAGS}
     questions = rest.pop("questions", [])
     translations = _extract_translations(rest, [question.get("id") for question in questions])
     fields["languages"] = [{"tag": tag, **{key: texts.get(key, "") for key in TEXTS}} for tag, texts in translations.items()]
@@ -64,7 +67,7 @@ def value_of(fields: Fields) -> dict[str, Any]:
     value |= _set(fields, TEXTS[2:]) | _set(fields, LINE[1:])
     value |= {key: fields[key] for key, default in DEFAULTS.items() if fields[key] not in ("", default)}
     value |= {"groups": groups} if (groups := parse_lines(fields["groups"])) else {}
-    value |= {"accept_high_epsilon": "true"} if fields["accept_high_epsilon"] else {}
+    value |= {key: "true" for key in FLAGS if fields[key]}
     if translations := dict(_translation_values(fields)):
         others = rest.get("translations")
         value["translations"] = {**others, **translations} if isinstance(others, dict) else translations
@@ -80,7 +83,11 @@ def _question_fields(value: Mapping[str, Any], translations: Sequence[Mapping[st
     rest = dict(value)
     shapes: dict[str, Shape] = dict.fromkeys(QUESTION_LINE, format_line) | dict.fromkeys(("text", "help"), format_text)
     shapes |= {"options": format_lines, "exclusive": format_lines, "scores": format_numbers, "bins": format_bins}
-    fields = _extract_texts(rest, shapes)
+    if "items" in any_question_keys():
+        shapes["items"] = format_items
+    fields = {"items": "", **_extract_texts(rest, shapes)}
+    fields["order"] = _extract_choice(rest, "order", "")
+    fields["other"] = "other" in any_question_keys() and _extract_flag(rest, "other", "true")
     fields["optional"] = _extract_flag(rest, "required", "false")
     if (condition := rows_of(rest.get("show_if"))) is not None:
         del rest["show_if"]
@@ -123,6 +130,8 @@ def _extract_texts(rest: dict[str, Any], shapes: Mapping[str, Shape]) -> Fields:
 def _extract_choice(rest: dict[str, Any], key: str, default: str) -> str:
     """Removes a choice from `rest`, and returns it. A default that the document spells out stays, since `value_of` leaves it out."""
     choice = rest.get(key)
+    if key not in survey_keys() | any_question_keys():
+        return default
     return default if choice in (None, default) or format_line(choice) is None else str(rest.pop(key))
 
 
@@ -167,16 +176,18 @@ def _has_fields(texts: Any, ids: Sequence[str]) -> bool:
 
 
 def _question_value(fields: Fields, new_ids: Mapping[str, str]) -> dict[str, Any]:
-    kind = TYPES.get(fields["type"])
-    keys = {*kind.required_keys, *kind.optional_keys} if kind else {*LISTS, *ENDS}
+    keys = question_keys().get(fields["type"], frozenset({*LISTS, *ENDS, "order", "other"}))
     value: dict[str, Any] = _set(fields, ("id", "text", "help", "type")) | _set_section(fields)
     value |= _set({key: fields[key] for key in ENDS if key in keys}, ENDS)
     lists = {
         **{key: parse_lines(fields[key]) for key in ("options", "exclusive")},
         "scores": parse_numbers(fields["scores"]),
         "bins": parse_bins(fields["bins"]),
+        "items": parse_items(fields["items"]),
     }
     value |= {key: entries for key, entries in lists.items() if entries and key in keys}
+    value |= {"order": fields["order"]} if fields["order"] and "order" in keys else {}
+    value |= {"other": "true"} if fields["other"] and "other" in keys else {}
     value |= _set(fields, ("epsilon", "weight"))
     value |= {"required": "false"} if fields["optional"] else {}
     condition = condition_of(fields["joined"], fields["conditions"], new_ids)

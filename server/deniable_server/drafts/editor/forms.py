@@ -10,22 +10,31 @@ from flask_wtf import FlaskForm
 from wtforms import BooleanField, FieldList, Form, FormField, HiddenField, IntegerField, SelectField, StringField, TextAreaField
 
 from deniable.survey.condition import MOST as CONDITIONS
-from deniable.survey.types import TYPES
 from deniable_server.drafts.editor.conditions import BLANK
 from deniable_server.drafts.editor.draft_text import MOST_QUESTIONS
+from deniable_server.drafts.editor.known_keys import kinds_of_answers, question_keys
+from deniable_server.drafts.editor.notes import MOST_CHARACTERS
 from deniable_server.drafts.editor.shapes import Fields
 from deniable_server.pages.forms import people
 
 LABELS = {
     "title": "Title",
     "about": "Introduction: who you are and why you ask",
+    "institution": "Institution",
     "contact": "Contact",
     "ethics": "Ethics approval",
     "thanks": "Thank-you message",
     "closed": "Message after closing",
 }
 ACCESS = [("open", "anyone with the link"), ("invited", "anyone with a one-time code")]
+RELEASE = [
+    ("", "the default: codes, at the close; no codes, daily"),
+    ("close", "all together when the survey closes"),
+    ("daily", "once a day at most"),
+]
+RESULTS = [("private", "for the researchers"), ("public", "public: a page shows them to everyone")]
 LAYOUT = [("list", "all questions on one page"), ("steps", "one question a page")]
+ORDER = [("", "as written"), ("random", "random for each person"), ("rotate", "rotated: a random one first, then in turn")]
 JOINED = [("all", "all of these conditions hold"), ("any", "any of these conditions holds")]
 PLANNED = 1_000  # people, by default
 
@@ -45,6 +54,7 @@ class ConditionForm(Form):
 
     question = SelectField("Show only after an answer to", validate_choice=False)
     answers = TextAreaField("which is one of (one a line)", render_kw={"rows": 2})
+    score = StringField("Or the sum of the scores of", description="Names of questions, with commas: “phq1, phq2”.")
     at_least = StringField("or at least", description="The start of a bin.", render_kw={"inputmode": "decimal"})
     below = StringField("and below", description="The start of a later bin.", render_kw={"inputmode": "decimal"})
     tied = BooleanField("Together with the previous condition")
@@ -67,6 +77,9 @@ class QuestionForm(Form):
     high = StringField("Maximum", render_kw={"inputmode": "decimal"})
     levels = StringField("Levels", description="Only if you need the share of each level. The mean is then less precise.")
     bins = TextAreaField("Or bins, one a line", render_kw={"rows": 3}, description="Start, colon, name: “30: 30 to 59”.")
+    items = TextAreaField("Items, one a line", render_kw={"rows": 4}, description="Name, colon, text: “sleep: I slept well”.")
+    order = SelectField("Order of the options", validate_choice=False)
+    other = BooleanField("Add the option “Other”")
     optional = BooleanField(
         "People may prefer not to say",
         description="It is randomized like any answer, so you need more people: for yes or no about a fifth more at ε ln 9, half at ln 3.",
@@ -88,6 +101,7 @@ class LanguageForm(Form):
     tag = StringField("Language")
     title = TextAreaField(LABELS["title"], render_kw={"rows": 1})
     about = TextAreaField(LABELS["about"], render_kw={"rows": 3})
+    institution = TextAreaField(LABELS["institution"], render_kw={"rows": 1})
     contact = TextAreaField(LABELS["contact"], render_kw={"rows": 1})
     ethics = TextAreaField(LABELS["ethics"], render_kw={"rows": 1})
     thanks = TextAreaField(LABELS["thanks"], render_kw={"rows": 1})
@@ -100,6 +114,8 @@ class EditorForm(FlaskForm):
     title = TextAreaField(LABELS["title"], render_kw={"rows": 1})
     id = StringField("Short name for the link", description="a to z, digits, - and _. It cannot be changed after publishing.")
     about = TextAreaField(LABELS["about"], render_kw={"rows": 4}, description="Respondents read this first.")
+    institution = TextAreaField(LABELS["institution"], render_kw={"rows": 1}, description="Its name, above the title.")
+    logo = StringField("Logo", description="PNG or WebP, at most 20 kB, as a data: address in base64.")
     contact = TextAreaField(LABELS["contact"], render_kw={"rows": 1}, description="The person that respondents can ask.")
     ethics = TextAreaField(LABELS["ethics"], render_kw={"rows": 1}, description="The board that approved the survey, and the number.")
     thanks = TextAreaField(
@@ -109,34 +125,44 @@ class EditorForm(FlaskForm):
     return_link = StringField("Link at the end", description="The address that a panel such as Prolific gives you, the same for everybody.")
     epsilon = StringField("Epsilon", description="The most that a record can reveal: a number, or “ln 9”. Less is more private.")
     ask = StringField("Questions for each person", description="Selected at random on their device. Default: all.")
-    batch = StringField("Release results in batches of", description="Default: 10. Use 1 only to test a survey alone.")
+    release = SelectField("Show records", validate_choice=False)
+    results = SelectField("Results", validate_choice=False)
+    batch = StringField("Records shown together, at least", description="Default: 10. A group is shown from this number on, too.")
     groups = TextAreaField("Groups, one a line", render_kw={"rows": 3}, description="Not protected: each record openly names its group.")
     access = SelectField("Who may answer", validate_choice=False)
     layout = SelectField("Layout", validate_choice=False)
     language = StringField("Language of the texts", description="Default: en.")
+    order = SelectField("Order of the questions", validate_choice=False)
     accept_high_epsilon = BooleanField("Allow epsilon above 8: respondents read that their protection is weak")
+    accept_small_batches = BooleanField("Allow fewer than 10 records shown together: respondents read among how few theirs is")
     rest = HiddenField()
     languages = FieldList(FormField(LanguageForm))
     questions = FieldList(FormField(QuestionForm))
     new_language = StringField("Another language", description="A language tag, such as de, ar or pt-BR.")
+    note = TextAreaField(
+        "Notes",
+        render_kw={"rows": 2, "maxlength": MOST_CHARACTERS},
+        description="For you only: respondents never see them. They are the comments of the file.",
+    )
     n = IntegerField("How many people may answer?", [people()], default=PLANNED)
     revision = HiddenField()
 
     @classmethod
-    def filled(cls, fields: Fields, n: int, revision: str) -> EditorForm:
+    def filled(cls, fields: Fields, n: int, revision: str, note: str = "") -> EditorForm:
         """Returns a form with these fields, independent of the request."""
-        return cls(formdata=None, data={**fields, "n": n, "revision": revision}).with_choices()
+        return cls(formdata=None, data={**fields, "n": n, "revision": revision, "note": note}).with_choices()
 
     def with_choices(self) -> EditorForm:
         """Adds the choices of each question (types and earlier questions) and returns the form."""
-        self.access.choices, self.layout.choices = ACCESS, LAYOUT
+        self.access.choices, self.layout.choices, self.release.choices, self.order.choices = ACCESS, LAYOUT, RELEASE, ORDER
+        self.results.choices = RESULTS
+        types = kinds_of_answers()
         earlier: dict[str, QuestionForm] = {}
         for entry in self.questions:
             question = entry.form
-            types = [(name, kind.title) for name, kind in TYPES.items()]
             chosen = question.type.data
-            question.type.choices = types if chosen in TYPES else [(chosen, chosen or "choose one"), *types]
-            question.joined.choices = JOINED
+            question.type.choices = types if chosen in KEYS else [(chosen, chosen or "choose one"), *types]
+            question.joined.choices, question.order.choices = JOINED, ORDER
             for row in question.conditions:
                 target = row.form.question.data
                 choices = dict.fromkeys([*earlier, *([target] if target else [])])
@@ -177,10 +203,10 @@ def too_many(names: Iterable[str]) -> str:
     return f"a form must have at most {MOST[kinds[0]]} {kinds[0]}: add more in the source" if kinds else ""
 
 
-KEYS = {name: {*kind.required_keys, *kind.optional_keys} for name, kind in TYPES.items()}
+KEYS = question_keys()
 """The keys of each question type, whose fields are visible."""
 
-_OWN = ("csrf_token", "new_language", "n", "revision")
+_OWN = ("csrf_token", "new_language", "n", "revision", "note")
 
 
 def _plain(value: Any) -> Any:

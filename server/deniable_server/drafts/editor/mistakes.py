@@ -17,6 +17,7 @@ _LANGUAGE = re.compile(r"translations\.([^.]*)(?:\.(.*))?", re.DOTALL)
 _NAMES = {"required": "optional", "section": "section_title", "section.title": "section_title", "section.note": "section_note"}
 _INDEX = re.compile(r"(?<!^questions)(?<!\.all)(?<!\.any)\[(\d+)\](?:\.\w+)?$")
 
+MISSING = "is missing"
 NO_TEXTS = "has no text in this language yet: write one here or at a question, or remove the language"
 
 
@@ -35,6 +36,11 @@ def messages_by_field(problems: Iterable[Problem], fields: Fields) -> Mapping[st
             message = f"no. {int(index[1]) + 1} {message}"
         messages.setdefault(field, []).append(message)
     return messages
+
+
+def is_missing(messages: Sequence[str]) -> bool:
+    """Returns whether a field is only not filled in yet, so that nothing in it is wrong."""
+    return bool(messages) and all(message == MISSING for message in messages)
 
 
 def _is_empty_language(problem: Problem) -> bool:

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from deniable.plan.proposals import ROUGH, outlook, proposals, verdict
-from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
+from deniable.privacy.claims import protection_of
+from deniable.privacy.posterior import least_protected, odds_in_words
+from deniable.privacy.stronger import stronger
 from deniable.survey import Survey
 from deniable.survey.labels import warnings
 from deniable.survey.reachable import unreachable
 from deniable.survey.undeclared import undeclared
+from deniable_server.drafts.block_rows import block_texts, by_block
 from deniable_server.drafts.editor.draft_text import check_document
 from deniable_server.web.offload import UPLOAD_SECONDS, computed
 
@@ -21,12 +24,14 @@ def expected_precision(survey: Survey, document: Mapping[str, Any], n: int) -> d
     return {
         "n": n,
         "verdict": verdict(survey, n),
-        "rows": rows,
+        "rows": by_block(survey, rows),
+        "texts": block_texts(survey),
         "is_imprecise": max(row.half_width for row in rows) > ROUGH,
         "proposals": proposals(document, n),
         "weakest": least_protected(survey.items),
         "odds_in_words": odds_in_words,
-        "belief": posterior_bound(survey.odds),
+        "box": protection_of(survey),
+        "stronger": stronger(survey),
         "doubts": (*unreachable(survey.questions), *undeclared(survey.questions), *warnings(survey.groups, n)),
     }
 

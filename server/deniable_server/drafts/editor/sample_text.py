@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from deniable.forms.mapper import ABOUT
 from deniable.survey import Survey
 from deniable.topics import BLANKS
-from deniable.xlsform.mapper import ABOUT
 from deniable_server.drafts.editor.forms import LABELS
 
 _SAMPLES = (*BLANKS, ABOUT.rstrip("."))

@@ -44,6 +44,16 @@ def format_bins(value: Any) -> str | None:
     return "\n".join(f"{edge}: {name}" for edge, name in zip(edges, names, strict=True))
 
 
+def format_items(value: Any) -> str | None:
+    """Returns the items of a rating, one a line: name, colon, text."""
+    if not isinstance(value, list) or not all(isinstance(entry, Mapping) and set(entry) == {"id", "text"} for entry in value):
+        return None
+    names, texts = ([entry[key] for entry in value] for key in ("id", "text"))
+    if format_lines(names) is None or format_lines(texts) is None or any(":" in name for name in names):
+        return None
+    return "\n".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True))
+
+
 def parse_lines(text: str) -> list[str]:
     """Returns the lines of a text, without empty ones: the inverse of `format_lines`."""
     return [line.strip() for line in text.split("\n") if line.strip()]
@@ -52,6 +62,15 @@ def parse_lines(text: str) -> list[str]:
 def parse_numbers(text: str) -> list[str]:
     """Returns the numbers of a text: the inverse of `format_numbers`."""
     return [number.strip() for number in text.split(",") if number.strip()]
+
+
+def parse_items(text: str) -> list[dict[str, str]]:
+    """Returns the items of a text: the inverse of `format_items`. A line without a colon is an item without a name, which is a problem."""
+    entries = []
+    for line in parse_lines(text):
+        name, colon, words = line.partition(":")
+        entries.append({"id": name.strip(), "text": words.strip()} if colon else {"text": line})
+    return entries
 
 
 def parse_bins(text: str) -> list[dict[str, str]]:

@@ -25,11 +25,11 @@ from deniable_server.store.protocol import WAIT_SECONDS
 from deniable_server.store.reserved import is_reserved
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.encryption import Seal
-from deniable_server.store.sql.intake import Intake, reseal
+from deniable_server.store.sql.release import Releaser
 from deniable_server.store.sql.vacuum import VacuumScheduler
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 
-SMALL_BYTES = 8 << 20  # up to this size, tables are rewritten after each batch: xmin and ctid show which records came last
+SMALL_BYTES = 8 << 20  # up to this size, tables are rewritten after arrivals: xmin and ctid show which came last
 CONNECTIONS = 30  # of a server: one writes, one checks whether the database answers, a quarter scan, the others run short reads
 FEWEST = 4
 RESERVED = 4 / 7  # the share of the reading connections for respondents' threads
@@ -60,27 +60,12 @@ class PostgresServer:
         self._scans = threading.BoundedSemaphore(scans)
         self._committing = False
         self.seal = Seal.of(key)
-        try:
-            with closing(self.connect()) as connection:
-                settings.require(connection)
-                schema.migrate(connection)
-                self._prove(connection)
-                (due,) = connection.execute("SELECT due FROM deniable").fetchone()
+        with _usable(name):
+            due = self._migrate()
             self.rewriting = VacuumScheduler(self.rewrite)
-            self.intake = Intake(self.seal, self._released, self.changed, _version)
-            self.writer = Writer(self, self.intake)
-        except psycopg.ProgrammingError as error:
-            if error.sqlstate is None:  # of the url itself, which libpq would quote
-                raise UnavailableError(f"the database {name} cannot be used: PostgreSQL does not understand its URL") from None
-            raise UnavailableError(f"the database {name} cannot be used: {_line(error)}") from None
-        except psycopg.Error as error:
-            raise UnavailableError(f"the database {name} cannot be used: {_line(error)} ({code_of(error)})") from None
+            self.releases = Releaser(self.seal, self._added, self.changed)
+            self.writer = Writer(self, self.releases)
         self._pools = _pools(url, connections - 2 - scans)
-        try:
-            self.writer.run(self.intake.prepare_all)
-        except BaseException:
-            self.close()
-            raise
         if due:
             self.rewriting.due()
 
@@ -131,7 +116,7 @@ class PostgresServer:
 
     def changed(self, connection: Connection) -> None:
         """Schedules a rewrite of the tables, from within a transaction."""
-        connection.execute("UPDATE deniable SET due = 1")
+        connection.execute("UPDATE deniable SET due = 1 WHERE due = 0")
         self.rewriting.due()
 
     def due(self) -> None:
@@ -207,7 +192,6 @@ class PostgresServer:
     def _rewrite(self, connection: Connection) -> bool:
         """Rewrites the tables. Returns whether a transaction still reads the old rows."""
         self.begin(connection)
-        reseal(connection, self.seal)
         for table, order in schema.ORDERED.items():
             if table != "users":  # their sessions would end with them
                 again = f"WITH gone AS (DELETE FROM {table} RETURNING *) INSERT INTO {table} SELECT * FROM gone ORDER BY {order}"  # noqa: S608
@@ -223,32 +207,61 @@ class PostgresServer:
             connection.execute("VACUUM FULL deniable")
         return bool(readers)
 
-    def _released(self, connection: Connection) -> None:
-        """Schedules a rewrite after a batch, if the tables are so small that they would show which batch came last."""
-        (size,) = connection.execute("SELECT pg_total_relation_size('submissions')").fetchone()
+    def _added(self, connection: Connection) -> None:
+        """Schedules a rewrite after rows were added, if the tables are so small that they would show which came last."""
+        query = "SELECT pg_total_relation_size('submissions') + pg_total_relation_size('intake')"
+        (size,) = connection.execute(query).fetchone()
         if size <= SMALL_BYTES:
             self.changed(connection)
 
+    def _migrate(self) -> bool:
+        """Brings the tables to the newest version; writes nothing if they have it. Returns whether a rewrite is due."""
+        with closing(self.connect()) as connection:
+            settings.require(connection)
+            schema.migrate(connection)
+            self._prove(connection)
+            (due,) = connection.execute("SELECT due FROM deniable").fetchone()
+        return bool(due)
+
     def _prove(self, connection: Connection) -> None:
         """Stores a text encrypted with the key, so that a process with another key is refused before it writes."""
-        with_key = self.seal.close(b"", _PROOF)
-        connection.execute("UPDATE deniable SET proof = ? WHERE proof IS NULL", [with_key])
-        self.seal.open(connection.execute("SELECT proof FROM deniable").fetchone()[0], _PROOF)
+        query = "SELECT proof FROM deniable"
+        if connection.execute(query).fetchone() == (None,):
+            connection.execute("UPDATE deniable SET proof = ? WHERE proof IS NULL", [self.seal.close(b"", _PROOF)])
+        self.seal.open(connection.execute(query).fetchone()[0], _PROOF)
 
 
 class ReadOnlyPostgresServer(PostgresServer):
-    """The same database, opened for reading while another process writes it; without an intake."""
+    """The same database, opened for reading while another process writes it; without an intake.
+
+    Only the migration of tables of an older version writes. Raises what `PostgresServer` raises.
+    """
 
     def __init__(self, url: str, name: str, key: Path) -> None:
         self._url, self._name = url, name
         self.seal = Seal.of(key)
         self.writer = NoWriter()
+        with _usable(name):
+            self._migrate()
         self._scans = threading.BoundedSemaphore(1)
         self._pools = _pools(url, 2, apart=False)
 
     def close(self) -> None:
         """Closes the connections."""
         self._pools[False].close()
+
+
+@contextmanager
+def _usable(name: str) -> Iterator[None]:
+    """Raises UnavailableError for the errors of opening the database `name`."""
+    try:
+        yield
+    except psycopg.ProgrammingError as error:
+        if error.sqlstate is None:  # of the url itself, which libpq would quote
+            raise UnavailableError(f"the database {name} cannot be used: PostgreSQL does not understand its URL") from None
+        raise UnavailableError(f"the database {name} cannot be used: {_line(error)}") from None
+    except psycopg.Error as error:
+        raise UnavailableError(f"the database {name} cannot be used: {_line(error)} ({code_of(error)})") from None
 
 
 def _pools(url: str, most: int, *, apart: bool = True) -> dict[bool, ConnectionPool[psycopg.Connection[Any]]]:
@@ -282,8 +295,3 @@ def explain(error: Exception) -> StoreError:
 def _line(error: psycopg.Error) -> str:
     """Returns the first line of PostgreSQL's message, which names host and user, and never a password."""
     return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _version(connection: Connection) -> object:
-    """Returns a value that changes whenever another process writes to the intake: the transactions that wrote its rows."""
-    return connection.execute("SELECT string_agg(xmin::text, ',' ORDER BY key) FROM intake").fetchone()

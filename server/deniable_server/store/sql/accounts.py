@@ -11,7 +11,7 @@ from deniable_server.store.errors import ConflictError, LastError, UnknownSurvey
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import SqlDatabase
-from deniable_server.store.sql.people import keep_an_operator
+from deniable_server.store.sql.people import keep_an_operator, require_account
 from deniable_server.store.sql.roles import only_owner_of
 
 
@@ -56,6 +56,7 @@ class SqlAccounts:
             if owned := only_owner_of(connection, user):
                 raise LastError(f"the account is the only owner of {', '.join(owned)}: make another account an owner first")
             connection.execute("UPDATE drafts SET author = '' WHERE author = ?", [user])  # another person may get this name
+            connection.execute("DELETE FROM saved_questions WHERE author = ?", [user])
             return _noted(connection, did, "DELETE FROM users WHERE name = ?", user)
 
         return self._database.writer.run(work)
@@ -127,6 +128,21 @@ class SqlAccounts:
         return self._database.writer.run(
             lambda connection: _noted(connection, did, f"DELETE FROM keys WHERE name = ?{of_survey}", *values)  # noqa: S608 - our own
         )
+
+    def dismiss(self, user: str, name: str) -> None:
+        """Stores that an account has removed something from its pages."""
+
+        def work(connection: Connection) -> None:
+            require_account(connection, user)
+            connection.execute("INSERT INTO dismissed VALUES (?, ?) ON CONFLICT DO NOTHING", [user, name])
+
+        self._database.writer.run(work)
+
+    def dismissed(self, user: str) -> frozenset[str]:
+        """Returns the names of what an account has removed from its pages."""
+        with self._database.reading() as connection:
+            rows = connection.execute('SELECT name FROM dismissed WHERE "user" = ?', [user]).fetchall()
+        return frozenset(str(name) for (name,) in rows)
 
     def _one(self, query: str, *values: Any) -> Any:
         with self._database.reading() as connection:

@@ -11,38 +11,30 @@ import struct
 from collections.abc import Sequence
 from typing import TypeVar
 
-from deniable.survey import Survey
 from deniable_server.store.sql.waiting import Waiting
 
 T = TypeVar("T")
 
 
-def take(survey: Survey, waiting: Waiting) -> Waiting | None:
+def take(batch: int, waiting: Waiting) -> Waiting:
     """Removes and returns the submissions to count now, of a part whose survey is open.
 
     A submission as large as a batch is counted at once and alone: its records stay together, so they would hide no others.
     Withdrawn records leave the counts together with arriving ones, or as a batch by themselves.
 
-    Returns:
-        The submissions and withdrawals to count, or None.
+    Args:
+        batch: The batch size in records.
+        waiting: The part's waiting submissions. The result is removed from it.
     """
-    batch = survey.batch
     whole = [id_ for id_, records in waiting.arrived.items() if records.count >= batch]
     single = [(id_, records.count) for id_, records in waiting.arrived.items() if records.count < batch]
-    due = Waiting({id_: waiting.arrived.pop(id_) for id_ in [*whole, *_beyond_a_batch(single, batch)]})
-    if due.arrived or sum(records.count for records in waiting.withdrawn) >= batch:
-        due.withdrawn, waiting.withdrawn = waiting.withdrawn, []
-    due.codes = set(waiting.codes if batch == 1 else _beyond_a_batch([(code, 1) for code in waiting.codes], batch))
-    waiting.codes -= due.codes
-    return due if due.arrived or due.withdrawn or due.codes else None
+    due = Waiting({id_: waiting.arrived.pop(id_) for id_ in [*whole, *beyond_a_batch(single, batch)]})
+    if due.arrived or sum(records.count for records in waiting.withdrawn.values()) >= batch:
+        due.withdrawn, waiting.withdrawn = waiting.withdrawn, {}
+    return due
 
 
-def left_behind(survey: Survey, due: Waiting) -> int:
-    """Returns the number of records that observers know to wait after these are counted: a batch, if some waited with others."""
-    return survey.batch if any(records.count < survey.batch for records in due.arrived.values()) else 0
-
-
-def _beyond_a_batch(waiting: Sequence[tuple[T, int]], batch: int) -> list[T]:
+def beyond_a_batch(waiting: Sequence[tuple[T, int]], batch: int) -> list[T]:
     """Returns all but a batch of the waiting entries, drawn at random, if the returned ones make a batch too; otherwise nothing.
 
     Args:

@@ -1,4 +1,4 @@
-"""Database interface of the SQL storage: connections, the writer, and waiting submissions."""
+"""Database interface of the SQL storage: connections, the writer, and the releases of waiting submissions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Protocol
 
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.encryption import Seal
-from deniable_server.store.sql.intake import Intake
+from deniable_server.store.sql.release import Releaser
 from deniable_server.store.sql.writer import Writer
 
 
 class SqlDatabase(Protocol):
-    """A database, its writer in this process, and what is in memory beside it."""
+    """A database, its writer in this process, and the releases at the end of its transactions."""
 
     seal: Seal
-    intake: Intake
+    releases: Releaser
     writer: Writer
 
     def reading(self) -> AbstractContextManager[Connection]:

@@ -6,11 +6,14 @@ One query for many ids, because every statement releases the interpreter lock an
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from deniable_server.store.sql import parts
 from deniable_server.store.sql.connection import Connection
-from deniable_server.store.sql.intake import PartKey
+from deniable_server.store.sql.encryption import Seal
+from deniable_server.store.sql.intake import PartKey, opened, tag
+from deniable_server.store.sql.published import states_of
 
 MOST = 512  # ids in one statement
 
@@ -29,22 +32,28 @@ class StoredCopies(NamedTuple):
     withdrawn: set[bytes]
 
 
-def look_up(connection: Connection, survey_ids: Collection[str], submission_ids: Collection[bytes]) -> StoredCopies:
-    """Returns what the database has for some surveys and submissions."""
-    states = {id_: state for some in _some(survey_ids) for id_, state in connection.execute(_STATES.format(_marks(some)), some)}
+def look_up(connection: Connection, seal: Seal, survey_ids: Collection[str], submission_ids: Collection[bytes]) -> StoredCopies:
+    """Returns what the database has for some surveys and submissions, counted and waiting ones."""
+    states = {id_: state for some in _some(survey_ids) for id_, state in states_of(connection, some).items()}
     stored, withdrawn = {}, set()
     for some in _some(submission_ids):
-        for id_, survey, label, mode, reports in connection.execute(_SUBMISSIONS.format(_marks(some)), [*some, *some]):
+        tags = {tag(seal, id_): id_ for id_ in some}
+        for id_, survey, label, mode, reports in connection.execute(
+            _SUBMISSIONS.format(_marks(some)), [*some, *some, *map(partial(tag, seal), some)]
+        ).fetchall():
             if survey is None:
                 withdrawn.add(bytes(id_))
+            elif label is None:
+                part_key, _, records = opened(connection, seal, survey, bytes(reports))
+                stored[tags[bytes(id_)]] = part_key, records.reports
             else:
                 stored[bytes(id_)] = PartKey(survey, parts.part(label, mode)), bytes(reports)
     return StoredCopies(states, stored, withdrawn)
 
 
-_STATES = "SELECT id, is_open FROM surveys WHERE id IN ({})"
 _SUBMISSIONS = """SELECT id, survey, label, mode, reports FROM submissions WHERE id IN ({0})
-UNION ALL SELECT id, NULL, NULL, NULL, NULL FROM withdrawn WHERE id IN ({0})"""
+UNION ALL SELECT id, NULL, NULL, NULL, NULL FROM withdrawn WHERE id IN ({0})
+UNION ALL SELECT tag, survey, NULL, NULL, sealed FROM intake WHERE tag IN ({0})"""
 
 
 def _some(values: Collection[Any]) -> Iterator[Sequence[Any]]:

@@ -21,6 +21,7 @@ class Seal:
 
     def __init__(self, secret: str) -> None:
         self._box = Aead(blake2b(secret.encode(), digest_size=32, person=b"deniable intake").digest())
+        self._tag_key = blake2b(secret.encode(), digest_size=32, person=b"deniable tags").digest()
 
     @classmethod
     def of(cls, key: Path) -> Seal:
@@ -31,6 +32,10 @@ class Seal:
     def close(self, content: bytes, context: str) -> bytes:
         """Encrypts content and binds it to a context, such as a row of the database; the result is different each time."""
         return bytes(self._box.encrypt(content, context.encode()))
+
+    def tag(self, context: str, content: bytes) -> bytes:
+        """Returns a keyed hash of content in a context, 16 bytes: the same each time, and random to readers without the key."""
+        return blake2b(b"%d %s %s" % (len(context), context.encode(), content), key=self._tag_key, digest_size=16).digest()
 
     def open(self, sealed: bytes, context: str) -> bytes:
         """Decrypts content. Raises UnavailableError if it was encrypted for another context or with another key."""

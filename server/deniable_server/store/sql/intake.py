@@ -1,26 +1,30 @@
-"""Intake of submissions that are not counted yet: durable, encrypted, and of one size for each part of a survey.
+"""Intake of submissions that are not counted yet: durable, and each one encrypted in a row of its own.
 
-Whenever a part changes, it is encrypted as a whole under a new nonce. So the database shows neither how many submissions wait, nor
-which arrived last, nor the submission of a code.
+A row has a random key and a tag, a keyed hash of the submission's id. Without the server's key, the rows reveal neither which submission
+or group they are of, nor which record a row becomes when it is counted. Codes that were used leave only a tag, in another table.
+`release` selects the submissions to count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import groupby
+import secrets
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from deniable.survey import Survey
-from deniable.wire.part import Part
-from deniable_server.store.protocol import ESTIMATED
-from deniable_server.store.sql import batches, parts
-from deniable_server.store.sql import waiting as layout
-from deniable_server.store.sql.batch_release import release
+from deniable.survey.compiled import SurveyRules
+from deniable.wire.part import Mode, Part
+from deniable_server.store.protocol import ESTIMATED, PEOPLE
+from deniable_server.store.sql import arrivals, clock, compiled, issuers, quotas, spans
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.encryption import Seal
-from deniable_server.store.sql.published import COLUMNS, find, published_of
-from deniable_server.store.sql.settings import close_if_full
-from deniable_server.store.sql.waiting import PackedRecords, Waiting
+from deniable_server.store.sql.parts import NUMBERS
+from deniable_server.store.sql.quotas import Quotas
+from deniable_server.store.sql.waiting import NO_ID, PackedRecords, Waiting, group_number, is_bulk, pack, unpack
+
+_INSERT = "INSERT INTO intake (key, tag, survey, bulk, part, sealed) VALUES (?, ?, ?, ?, ?, ?)"
+_REMOVE = "DELETE FROM intake WHERE tag = ? RETURNING survey, sealed"
+_USED = "INSERT INTO used_codes (tag, survey, blinded) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
 
 class PartKey(NamedTuple):
@@ -31,192 +35,230 @@ class PartKey(NamedTuple):
 
 
 class Intake:
-    """The writer's copy of the intake in memory, read again whenever another process has written to the database.
+    """Access to the intake in one transaction of the writer. New submissions are in memory until they are written.
 
-    Args:
-        seal: Encrypts waiting submissions.
-        released: Called in each transaction that changes the counts.
-        closed: Called in a transaction that closes a survey because it has all its records.
-        version: Returns a value that changes whenever another process writes.
+    Bulk submissions are written last: those that are counted in the same transaction never become rows.
     """
 
-    def __init__(
-        self,
-        seal: Seal,
-        released: Callable[[Connection], None],
-        closed: Callable[[Connection], None],
-        version: Callable[[Connection], object],
-    ) -> None:
-        self._seal, self._released, self._closed, self._version_of = seal, released, closed, version
-        self._version: object = None
-        self._waiting: dict[PartKey, Waiting] = {}
-        self._part_keys: dict[bytes, PartKey] = {}
+    def __init__(self, connection: Connection, seal: Seal) -> None:
+        self.connection, self.seal = connection, seal
+        self.touched: set[str] = set()
+        """The surveys with submissions that may be due now."""
+        self.has_written = False
+        """Whether the transaction added rows, whose places in a file would show their order."""
+        self._new: dict[bytes, tuple[PartKey, PackedRecords]] = {}
         self._codes: set[tuple[str, bytes]] = set()
-        self._touched: set[PartKey] = set()
+        self._arrived: Counter[tuple[str, Mode]] = Counter()
+        self._growth: Counter[str] = Counter()
+        self._surveys: dict[str, SurveyRules] = {}
+        self._quotas: dict[str, Quotas | None] = {}
 
-    def refresh(self, connection: Connection) -> None:
-        """Rereads the intake at the beginning of a transaction, if another process has written."""
-        version = self._version_of(connection)
-        if version != self._version:
-            self._waiting = dict(read(connection, self._seal))
-            self._part_keys = {id_: part_key for part_key, waiting in self._waiting.items() for id_ in waiting.arrived}
-            self._codes = {(part_key.survey, code) for part_key, waiting in self._waiting.items() for code in waiting.codes}
-            self._touched.clear()
-            self._version = version
+    def quotas(self, survey_id: str) -> Quotas | None:
+        """Returns the quotas of a survey with what this transaction added, or None without any."""
+        if survey_id not in self._quotas:
+            self._quotas[survey_id] = quotas.read(self.connection, self.seal, self._survey(survey_id))
+        return self._quotas[survey_id]
 
-    def settle(self, connection: Connection) -> None:
-        """Counts the submissions that are due and encrypts the rest, at the end of a transaction."""
-        while touched := sorted(self._touched, key=_context):
-            self._touched.clear()
-            for part_key in touched:
-                self._settle(connection, part_key)
-        self._version = self._version_of(connection)
+    def set_quotas(self, survey_id: str, most: dict[str, int]) -> None:
+        """Sets quotas. The first time, the records that were accepted before are counted."""
+        stored = self.quotas(survey_id)
+        self._quotas[survey_id] = Quotas(most, stored.accepted if stored else self._accepted(survey_id))
 
-    def _settle(self, connection: Connection, part_key: PartKey) -> None:
-        published = find(connection, part_key.survey)
-        due = self._due(part_key, published.survey, published.is_open)
-        if due:
-            release(connection, published.survey, part_key.part, due)
-            self._released(connection)
-            more = batches.left_behind(published.survey, due) if part_key.part.mode in ESTIMATED else 0
-            if close_if_full(connection, part_key.survey, more):
-                self._closed(connection)
-                self.touch(part_key.survey)
-        self._write(connection, published.survey, part_key.part, self._waiting[part_key])
+    def _accepted(self, survey_id: str) -> dict[str, int]:
+        """Returns the number of records of each group: counted ones, and those that wait."""
+        survey = self._survey(survey_id)
+        numbers = dict.fromkeys(survey.groups, 0)
+        for label, n in self.connection.execute("SELECT label, n FROM tallies WHERE survey = ?", [survey_id]).fetchall():
+            numbers[label] += n
+        waiting = [(key.part, records) for key, records in self._new.values() if key.survey == survey_id]
+        for bulk in (False, True):
+            rows = _read(self.connection, self.seal, survey, bulk)
+            waiting += [(part, records) for _, part, id_, records in rows if id_ is not None]
+        for part, records in waiting:
+            numbers[str(part.group)] += records.count
+        return numbers
 
-    def forget(self) -> None:
-        """Discards the copy in memory after a failed transaction."""
-        self._version = None
-
-    def find(self, submission_id: bytes) -> tuple[PartKey, PackedRecords] | None:
-        """Returns a waiting submission and its part, or None."""
-        part_key = self._part_keys.get(submission_id)
-        return (part_key, self._waiting[part_key].arrived[submission_id]) if part_key else None
+    def find_new(self, submission_id: bytes) -> tuple[PartKey, bytes] | None:
+        """Returns the part and the reports of a submission that this transaction added, or None."""
+        added = self._new.get(submission_id)
+        return (added[0], added[1].reports) if added else None
 
     def holds_code(self, survey_id: str, code: bytes) -> bool:
-        """Returns whether the code with this hash came with a waiting submission, or with one that was withdrawn while it waited."""
-        return (survey_id, code) in self._codes
+        """Returns whether the code with this hash was used, for a token or by hand, and is not marked as spent yet."""
+        query = "SELECT 1 FROM used_codes WHERE tag = ?"
+        tag = code_tag(self.seal, survey_id, code)
+        return (survey_id, code) in self._codes or self.connection.execute(query, [tag]).fetchone() is not None
 
     def add(self, part_key: PartKey, submission_id: bytes, records: PackedRecords, code: bytes | None) -> None:
-        """Adds a submission, and the hash of its invitation code."""
-        waiting = self._touch(part_key)
-        waiting.arrived[submission_id] = records
-        self._part_keys[submission_id] = part_key
+        """Adds a submission, and the hash of its invitation code if it was sent by hand."""
+        self._new[submission_id] = part_key, records
+        self._note(part_key, records, 1)
+        group = part_key.part.group
+        if group is not None and (own := self.quotas(part_key.survey)):
+            own.accepted[group] += records.count
         if code is not None:
-            waiting.codes.add(code)
             self._codes.add((part_key.survey, code))
 
-    def remove(self, submission_id: bytes) -> None:
-        """Erases a waiting submission; its code stays used."""
-        del self._touch(self._part_keys.pop(submission_id)).arrived[submission_id]
+    def remove(self, submission_id: bytes) -> str | None:
+        """Erases a waiting submission; its code stays used. Returns its survey's id, or None if it did not wait."""
+        if added := self._new.pop(submission_id, None):
+            self._note(*added, -1)
+            return added[0].survey
+        row = self.connection.execute(_REMOVE, [tag(self.seal, submission_id)]).fetchone()
+        if row is None:
+            return None
+        part_key, _, records = opened(self.connection, self.seal, *row)
+        self._note(part_key, records, -1)
+        return part_key.survey
 
     def take_out(self, part_key: PartKey, records: PackedRecords) -> None:
         """Adds erased records that must leave the counts."""
-        self._touch(part_key).withdrawn.append(records)
+        self._insert([self._row(part_key, None, records)])
+        self.touched.add(part_key.survey)
+        if not is_bulk(part_key.part, records.count):
+            arrivals.draw_due(self.connection, self._survey(part_key.survey))
 
     def discard(self, survey_id: str) -> None:
         """Discards everything that waits for a survey whose records are deleted."""
-        for part_key in [part_key for part_key in self._waiting if part_key.survey == survey_id]:
-            waiting = self._waiting.pop(part_key)
-            self._codes -= {(survey_id, code) for code in waiting.codes}
-            for id_ in waiting.arrived:
-                del self._part_keys[id_]
-            self._touched.discard(part_key)
+        self._new = {id_: added for id_, added in self._new.items() if added[0].survey != survey_id}
+        self._codes = {(survey, code) for survey, code in self._codes if survey != survey_id}
+        for mode in PEOPLE:
+            del self._arrived[survey_id, mode]
+        self._quotas[survey_id] = None
+        issuers.retire(self.connection, survey_id)
+        for table in ("intake", "used_codes"):
+            self.connection.execute(f"DELETE FROM {table} WHERE survey = ?", [survey_id])  # noqa: S608 - our own names
+        arrivals.prepare(self.connection, survey_id)
 
-    def touch(self, survey_id: str) -> None:
-        """Marks all parts of a closed survey to be settled at the end of this transaction."""
-        self._touched |= {part_key for part_key in self._waiting if part_key.survey == survey_id}
+    def waiting(self, survey: SurveyRules, *, bulk: bool) -> dict[Part, Waiting]:
+        """Returns what waits in each part: bulk submissions, or people's, which must be written before."""
+        result: dict[Part, Waiting] = defaultdict(Waiting)
+        for new_id, (part_key, records) in self._new.items() if bulk else ():
+            if part_key.survey == survey.id and is_bulk(part_key.part, records.count):
+                result[part_key.part].arrived[new_id] = records
+        for key, part, row_id, records in _read(self.connection, self.seal, survey, bulk):
+            if row_id is None:
+                result[part].withdrawn[key] = records
+            else:
+                result[part].arrived[row_id] = records
+        return result
 
-    def prepare(self, connection: Connection, survey: Survey) -> None:
-        """Reserves space for every part of a new survey, so that the first record of a part does not show."""
-        for part in _parts(survey):
-            self._write(connection, survey, part, Waiting())
+    def counted(self, survey_id: str, part: Part, due: Waiting, change: int) -> None:
+        """Removes submissions that are counted now. change: of the number of counted records."""
+        tags = sorted((tag(self.seal, id_),) for id_ in due.arrived if self._new.pop(id_, None) is None)
+        self.connection.executemany("DELETE FROM intake WHERE tag = ?", tags)
+        self.connection.executemany("DELETE FROM intake WHERE key = ?", [(key,) for key in sorted(due.withdrawn)])
+        for records in due.arrived.values():
+            if not is_bulk(part, records.count):
+                self._arrived[survey_id, part.mode] -= 1
+        if part.mode in ESTIMATED:
+            self._growth[survey_id] += change
 
-    def prepare_all(self, connection: Connection) -> None:
-        """Reserves space for each part whose space is missing or of another size; only needed after another version wrote the file.
+    def write(self) -> None:
+        """Writes the codes, numbers and people's rows that the transaction added."""
+        self._write_rows({id_ for id_, (part_key, records) in self._new.items() if not is_bulk(part_key.part, records.count)})
+        codes = [(code_tag(self.seal, survey_id, code), survey_id, b"") for survey_id, code in self._codes]
+        self.connection.executemany(_USED, sorted(codes))
+        for survey_id, own in self._quotas.items():
+            if own is not None:
+                quotas.write(self.connection, self.seal, self._survey(survey_id), own)
+        for (survey_id, mode), more in sorted(self._arrived.items()):
+            change = arrivals.change(self.connection, self._survey(survey_id), mode, more)
+            self._growth[survey_id] += change if mode in ESTIMATED else 0
+            self.touched |= {survey_id} if change else set()
+        self._codes.clear()
+        self._arrived.clear()
 
-        All parts at once, since space that grew with a submission would show its part.
-        """
-        query = "SELECT survey, label, mode, length(sealed) FROM intake"
-        sizes = {PartKey(id_, parts.part(label, mode)): size for id_, label, mode, size in connection.execute(query).fetchall()}
-        for row in connection.execute(f"SELECT {COLUMNS} FROM surveys").fetchall():  # noqa: S608 - our own constant
-            survey = published_of(row).survey
-            room = len(self._seal.close(layout.pack(survey, Waiting()), ""))
-            for part in _parts(survey):
-                part_key = PartKey(survey.id, part)
-                if sizes.get(part_key) != room:
-                    self._write(connection, survey, part, self._waiting.get(part_key, Waiting()))
+    def write_bulk(self) -> None:
+        """Writes the bulk submissions that the transaction added and that are not counted yet."""
+        self._write_rows(set(self._new))
 
-    def _touch(self, part_key: PartKey) -> Waiting:
-        self._touched.add(part_key)
-        return self._waiting.setdefault(part_key, Waiting())
+    def note_growth(self) -> None:
+        """Adds the changes of this transaction to the growth of the surveys."""
+        for survey_id, change in sorted(self._growth.items()):
+            spans.note(self.connection, survey_id, change, clock.today())
+        self._growth.clear()
 
-    def _due(self, part_key: PartKey, survey: Survey, is_open: bool) -> Waiting | None:
-        """Removes and returns what must be counted now: a selection of `batches`, or everything of a closed survey; None for nothing."""
-        waiting = self._waiting[part_key]
-        if is_open:
-            due = batches.take(survey, waiting)
+    def _note(self, part_key: PartKey, records: PackedRecords, sign: int) -> None:
+        """Notes that a submission arrived (1) or was erased while it waited (-1)."""
+        if is_bulk(part_key.part, records.count):
+            self.touched.add(part_key.survey)
         else:
-            due, self._waiting[part_key] = (waiting if waiting.changes or waiting.codes else None), Waiting()
-        if due:
-            self._codes -= {(survey.id, code) for code in due.codes}
-            for id_ in due.arrived:
-                del self._part_keys[id_]
-        return due
+            self._arrived[part_key.survey, part_key.part.mode] += sign
 
-    def _write(self, connection: Connection, survey: Survey, part: Part, waiting: Waiting) -> None:
-        if survey.batch > 1:
-            sealed = self._seal.close(layout.pack(survey, waiting), _context(PartKey(survey.id, part)))
-            connection.execute(_KEEP, [survey.id, *parts.row(part), sealed])
+    def _survey(self, survey_id: str) -> SurveyRules:
+        """Returns a survey, read once in a transaction."""
+        if survey_id not in self._surveys:
+            self._surveys[survey_id] = compiled.find(self.connection, survey_id)
+        return self._surveys[survey_id]
+
+    def _row(self, part_key: PartKey, submission_id: bytes | None, records: PackedRecords) -> tuple[Any, ...]:
+        """Returns the row of a submission; the row of erased records, whose id is None, has the tag of its part instead of its own."""
+        survey, part = self._survey(part_key.survey), part_key.part
+        own, of_part = (None, _part_tag(self.seal, survey, part)) if submission_id is None else (tag(self.seal, submission_id), None)
+        sealed = self.seal.close(pack(survey, part, submission_id or NO_ID, records), survey.id)
+        return secrets.randbits(63), own, survey.id, int(is_bulk(part, records.count)), of_part, sealed
+
+    def _write_rows(self, ids: Collection[bytes]) -> None:
+        added = {id_: self._new.pop(id_) for id_ in ids}
+        self._insert([self._row(part_key, id_, records) for id_, (part_key, records) in added.items()])
+
+    def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        self.has_written |= bool(rows)
+        self.connection.executemany(_INSERT, sorted(rows, key=lambda row: int(row[0])))
 
 
-def read(connection: Connection, seal: Seal) -> Iterator[tuple[PartKey, Waiting]]:
-    """Yields the waiting submissions of each part. Raises UnavailableError if the key is another one."""
-    rows = connection.execute("SELECT survey, label, mode, sealed FROM intake ORDER BY survey").fetchall()
-    for survey_id, survey_rows in groupby(rows, lambda row: str(row[0])):
-        survey = find(connection, survey_id).survey
-        yield from (_opened(survey, seal, row) for row in survey_rows)
+def _read(connection: Connection, seal: Seal, survey: SurveyRules, bulk: bool) -> Iterator[tuple[int, Part, bytes | None, PackedRecords]]:
+    """Yields the key, part, id and records of each row of a survey; the id of erased records is None."""
+    query = "SELECT key, tag, sealed FROM intake WHERE survey = ? AND bulk = ?"
+    for key, own, sealed in connection.execute(query, [survey.id, int(bulk)]).fetchall():
+        part, id_, records = unpack(survey, seal.open(sealed, survey.id))
+        yield key, part, None if own is None else id_, records
 
 
-def withdrawn(connection: Connection, seal: Seal, survey: Survey, chosen: Collection[Part]) -> dict[Part, list[PackedRecords]]:
+def opened(connection: Connection, seal: Seal, survey_id: str, sealed: bytes) -> tuple[PartKey, bytes, PackedRecords]:
+    """Decrypts a row: its part, the submission's id, its records. Raises UnavailableError if the server's key is another one."""
+    part, id_, records = unpack(compiled.find(connection, survey_id), seal.open(sealed, survey_id))
+    return PartKey(survey_id, part), id_, records
+
+
+def require_key(connection: Connection, seal: Seal) -> None:
+    """Raises UnavailableError if waiting submissions were encrypted with another key.
+
+    With that key, a repeated submission or a used code would not be recognized.
+    """
+    if row := connection.execute("SELECT survey, sealed FROM intake LIMIT 1").fetchone():
+        seal.open(bytes(row[1]), row[0])
+
+
+def withdrawn(connection: Connection, seal: Seal, survey: SurveyRules, chosen: Collection[Part]) -> dict[Part, list[PackedRecords]]:
     """Returns the erased records that have not left the counts yet, for each chosen part with such records.
 
-    One query, and each chosen part is decrypted once: the cost depends only on the chosen parts.
-
     Raises:
-        UnavailableError: The key is another one.
+        UnavailableError: The server's key is another one.
     """
-    condition, values = parts.among(survey.id, chosen)
-    query = f"SELECT survey, label, mode, sealed FROM intake WHERE {condition}"  # noqa: S608 - our own text
-    opened = (_opened(survey, seal, row) for row in connection.execute(query, values).fetchall())
-    return {part_key.part: waiting.withdrawn for part_key, waiting in opened if waiting.withdrawn}
+    result: dict[Part, list[PackedRecords]] = defaultdict(list)
+    query = "SELECT part, sealed FROM intake WHERE survey = ? AND part IS NOT NULL"
+    if not (rows := connection.execute(query, [survey.id]).fetchall()):
+        return result
+    tags = {_part_tag(seal, survey, part) for part in chosen if part.group is None or part.group in survey.groups}
+    for part_tag, sealed in rows:
+        if bytes(part_tag) in tags:  # others are not decrypted: a reader of one group after another would pay for all of them each time
+            part, _, records = unpack(survey, seal.open(sealed, survey.id))
+            result[part].append(records)
+    return result
 
 
-def _opened(survey: Survey, seal: Seal, row: Sequence[Any]) -> tuple[PartKey, Waiting]:
-    survey_id, label, mode, sealed = row
-    part_key = PartKey(survey_id, parts.part(label, mode))
-    return part_key, layout.unpack(survey, seal.open(sealed, _context(part_key)))
+def tag(seal: Seal, submission_id: bytes) -> bytes:
+    """Returns the tag of a submission: without the server's key, it cannot be computed from the id."""
+    return seal.tag("submission", submission_id)
 
 
-def reseal(connection: Connection, seal: Seal) -> None:
-    """Encrypts everything under new nonces, so that comparing two copies of the file does not show which part changed."""
-    for key, survey_id, label, mode, sealed in connection.execute("SELECT key, survey, label, mode, sealed FROM intake").fetchall():
-        context = _context(PartKey(survey_id, parts.part(label, mode)))
-        connection.execute("UPDATE intake SET sealed = ? WHERE key = ?", [seal.close(seal.open(sealed, context), context), key])
+def _part_tag(seal: Seal, survey: SurveyRules, part: Part) -> bytes:
+    """Returns the tag of a part of a survey, which only erased records have."""
+    return seal.tag(f"part of {survey.id}", b"%d %d" % (group_number(survey, part), NUMBERS.index(part.mode)))
 
 
-_KEEP = """INSERT INTO intake (survey, label, mode, sealed) VALUES (?, ?, ?, ?)
-ON CONFLICT (survey, label, mode) DO UPDATE SET sealed = excluded.sealed"""
-
-
-def _context(part_key: PartKey) -> str:
-    """Returns the text that the encryption of a part is bound to."""
-    label, mode = parts.row(part_key.part)
-    return f"{part_key.survey} {mode} {label}"
-
-
-def _parts(survey: Survey) -> list[Part]:
-    """Returns all parts that a survey can have."""
-    return [
-        Part(label, mode) for label in survey.groups or [None] for mode in parts.NUMBERS if mode != "by_hand" or survey.coins_can_answer
-    ]
+def code_tag(seal: Seal, survey_id: str, code: bytes) -> bytes:
+    """Returns the tag of an invitation code, from the code's hash."""
+    return seal.tag(f"code of {survey_id}", code)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, astuple, replace
 
 from deniable_server.store.audit import doing
-from deniable_server.store.errors import OpenError, StoreError
+from deniable_server.store.errors import OpenError, QuotaError, StoreError
 from deniable_server.store.life import Settings, Span
-from deniable_server.store.sql import spans
+from deniable_server.store.protocol import STEP
+from deniable_server.store.sql import compiled, quotas, spans
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import SqlDatabase
-from deniable_server.store.sql.published import find
+from deniable_server.store.sql.published import is_open, require
 from deniable_server.store.sql.settings import COLUMNS, NAMES, close_if_full, settings_from, settings_of
 
 _KEEP = (
@@ -20,7 +21,7 @@ _KEEP = (
     f"ON CONFLICT (survey) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in NAMES if name != 'deleted_on')}"
 )
 _MARK = "INSERT INTO settings (survey, deleted_on) VALUES (?, ?) ON CONFLICT (survey) DO UPDATE SET deleted_on = excluded.deleted_on"
-_ERASED = ("submissions", "tallies", "intake", "invitations", "unmatched", "spans")
+_ERASED = ("submissions", "tallies", "invitations", "unmatched", "spans", "quotas")
 
 
 class SqlLife:
@@ -32,7 +33,7 @@ class SqlLife:
     def settings(self, survey_id: str) -> Settings:
         """Returns the settings of a survey."""
         with self._database.reading() as connection:
-            find(connection, survey_id)
+            require(connection, survey_id)
             return settings_of(connection, survey_id)
 
     def all_settings(self) -> Mapping[str, Settings]:
@@ -55,21 +56,48 @@ class SqlLife:
         did = doing("survey.settings", survey_id, detail)
 
         def work(connection: Connection) -> None:
-            if find(connection, survey_id).is_open and closed:
+            if is_open(connection, survey_id) and closed:
                 raise OpenError(f"survey {survey_id} is open; only a closed survey can be archived")
             row = [int(value) if isinstance(value, bool) else value for value in astuple(settings)]
             connection.execute(_KEEP, [survey_id, *row])
             append(connection, did)
             if close_if_full(connection, survey_id):
-                self._database.intake.touch(survey_id)
+                self._database.releases.intake.touched.add(survey_id)
                 self._database.changed(connection)
+
+        self._database.writer.run(work)
+
+    def quotas(self, survey_id: str) -> Mapping[str, int]:
+        """Returns the quotas of a survey's groups."""
+        with self._database.reading() as connection:
+            own = quotas.read(connection, self._database.seal, compiled.find(connection, survey_id))
+        return own.most if own else {}
+
+    def full_groups(self, survey_id: str) -> list[str]:
+        """Returns the groups that take no more records."""
+        with self._database.reading() as connection:
+            own = quotas.read(connection, self._database.seal, compiled.find(connection, survey_id))
+        return own.full() if own else []
+
+    def set_quotas(self, survey_id: str, changes: Mapping[str, int]) -> None:
+        """Sets or raises quotas of groups."""
+        did = doing("survey.quotas", survey_id, ", ".join(f"{group} {most}" for group, most in changes.items()))
+
+        def work(connection: Connection) -> None:
+            survey = compiled.find(connection, survey_id)
+            intake = self._database.releases.intake
+            before = own.most if (own := intake.quotas(survey_id)) else {}
+            if (broken := quotas.problem(survey, before, changes, STEP)) is not None:
+                raise QuotaError(broken)
+            intake.set_quotas(survey_id, {**before, **changes})
+            append(connection, did)
 
         self._database.writer.run(work)
 
     def spans(self, survey_id: str) -> list[Span]:
         """Returns the spans of a survey, in order."""
         with self._database.reading() as connection:
-            find(connection, survey_id)
+            require(connection, survey_id)
             return spans.of(connection, survey_id)
 
     def last_counted(self) -> Mapping[str, str]:
@@ -82,7 +110,7 @@ class SqlLife:
         did = doing("survey.delete", survey_id, "all records")
 
         def work(connection: Connection) -> None:
-            survey = find(connection, survey_id).survey
+            require(connection, survey_id)
             if settings_of(connection, survey_id).deleted_on:
                 return
             for table in _ERASED:
@@ -90,8 +118,7 @@ class SqlLife:
             connection.execute("UPDATE surveys SET is_open = 0 WHERE id = ?", [survey_id])
             connection.execute(_MARK, [survey_id, day])
             append(connection, did)
-            self._database.intake.discard(survey_id)
-            self._database.intake.prepare(connection, survey)
+            self._database.releases.intake.discard(survey_id)
             self._database.changed(connection)
 
         self._database.writer.run(work)

@@ -6,11 +6,20 @@ from deniable_server.store.audit import doing
 from deniable_server.store.errors import LastError, UnknownSurveyError
 from deniable_server.store.roles import Role
 from deniable_server.store.sql.audit import append
+from deniable_server.store.sql.compiled import UNKNOWN
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.people import require_account
-from deniable_server.store.sql.published import UNKNOWN, find
+from deniable_server.store.sql.published import require
 
+_GRANTED = 'SELECT survey, role FROM roles WHERE "user" = ?'
+_BY_TEAMS = 'SELECT survey, role FROM team_roles JOIN team_members ON team_members.team = team_roles.team WHERE "user" = ?'
+_SEEN = f"SELECT survey, max(role) FROM ({_GRANTED} UNION ALL {_BY_TEAMS}) AS granted GROUP BY survey"  # noqa: S608 - our own constants
+_ROLE = (
+    'SELECT max(role) FROM (SELECT role FROM roles WHERE survey = ? AND "user" = ? UNION ALL '
+    "SELECT role FROM team_roles JOIN team_members ON team_members.team = team_roles.team "
+    'WHERE survey = ? AND "user" = ?) AS granted'
+)
 _OWNED = "SELECT 1 FROM roles WHERE survey = ? AND role = ?"
 
 
@@ -21,12 +30,9 @@ class SqlRoles:
         self._database = database
 
     def role(self, user: str, survey_id: str) -> Role:
-        """Returns an account's role; an operator owns surveys without an owner."""
+        """Returns an account's role, of its own or by a team; an operator owns surveys without an owner's account."""
         with self._database.reading() as connection:
-            role = role_of(connection, survey_id, user)
-            if _is_operator(connection, user) and not connection.execute(_OWNED, [survey_id, Role.OWNER.value]).fetchone():
-                find(connection, survey_id)
-                return Role.OWNER
+            role = effective_role(connection, survey_id, user)
         if role is None:
             raise UnknownSurveyError(UNKNOWN)
         return role
@@ -35,7 +41,7 @@ class SqlRoles:
         """Returns an account's roles by survey id, sorted."""
         unowned = "SELECT id FROM surveys WHERE id NOT IN (SELECT survey FROM roles WHERE role = ?)"
         with self._database.reading() as connection:
-            rows = connection.execute('SELECT survey, role FROM roles WHERE "user" = ?', [user]).fetchall()
+            rows = connection.execute(_SEEN, [user, user]).fetchall()
             roles = {survey: Role(role) for survey, role in rows}
             if _is_operator(connection, user):
                 roles |= {survey: Role.OWNER for (survey,) in connection.execute(unowned, [Role.OWNER.value]).fetchall()}
@@ -44,7 +50,7 @@ class SqlRoles:
     def members(self, survey_id: str) -> dict[str, Role]:
         """Returns the roles in a survey by account, sorted."""
         with self._database.reading() as connection:
-            find(connection, survey_id)
+            require(connection, survey_id)
             rows = connection.execute('SELECT "user", role FROM roles WHERE survey = ? ORDER BY "user"', [survey_id]).fetchall()
         return {user: Role(role) for user, role in rows}
 
@@ -53,7 +59,7 @@ class SqlRoles:
         did = doing("role.give", survey_id, f"{user} is {role.word}")
 
         def work(connection: Connection) -> None:
-            find(connection, survey_id)
+            require(connection, survey_id)
             append(connection, did)
             require_account(connection, user)
             if role < Role.OWNER:
@@ -67,7 +73,7 @@ class SqlRoles:
         did = doing("role.take", survey_id, f"{user} has no role")
 
         def work(connection: Connection) -> bool:
-            find(connection, survey_id)
+            require(connection, survey_id)
             _keep_an_owner(connection, survey_id, user)
             existed = connection.execute('DELETE FROM roles WHERE survey = ? AND "user" = ?', [survey_id, user]).rowcount > 0
             if existed:
@@ -98,9 +104,17 @@ def _keep_an_owner(connection: Connection, survey_id: str, user: str) -> None:
 
 
 def role_of(connection: Connection, survey_id: str, user: str) -> Role | None:
-    """Returns the role that an account was given in a survey, or None."""
-    row = connection.execute('SELECT role FROM roles WHERE survey = ? AND "user" = ?', [survey_id, user]).fetchone()
-    return None if row is None else Role(row[0])
+    """Returns the highest role that an account has in a survey, of its own or by its teams, or None."""
+    (role,) = connection.execute(_ROLE, [survey_id, user, survey_id, user]).fetchone()
+    return None if role is None else Role(role)
+
+
+def effective_role(connection: Connection, survey_id: str, user: str) -> Role | None:
+    """Returns an account's role in a survey, or None. An operator owns surveys without an owner."""
+    if _is_operator(connection, user) and not connection.execute(_OWNED, [survey_id, Role.OWNER.value]).fetchone():
+        require(connection, survey_id)
+        return Role.OWNER
+    return role_of(connection, survey_id, user)
 
 
 def _is_operator(connection: Connection, user: str) -> bool:

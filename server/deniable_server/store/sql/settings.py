@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from deniable_server.store.life import Settings
-from deniable_server.store.sql import spans
+from deniable_server.store.sql import issuers, spans
 from deniable_server.store.sql.connection import Connection
 
 NAMES = tuple(field.name for field in fields(Settings))
@@ -19,24 +19,25 @@ def settings_of(connection: Connection, survey_id: str) -> Settings:
     return settings_from(row) if row else Settings()
 
 
-def close_if_full(connection: Connection, survey_id: str, more: int = 0) -> bool:
-    """Closes an open survey that has reached its number of records.
+def close_if_full(connection: Connection, survey_id: str) -> bool:
+    """Closes an open survey that has reached its number of records: counted ones, and waiting ones in steps of `STEP`.
 
     The audit log does not show it, because the second of the closing is the second of a respondent's answer.
 
     Args:
         connection: A connection in a transaction.
         survey_id: The survey's id.
-        more: Records that observers know to wait, besides the counted ones. Never the number that actually waits: someone could
-            learn it by choosing `close_at`.
 
     Returns:
         Whether it was closed now: then all waiting submissions must be counted.
     """
     row = connection.execute("SELECT close_at FROM settings WHERE survey = ?", [survey_id]).fetchone()
-    if row is None or row[0] is None or spans.total(connection, survey_id) + more < row[0]:
+    if row is None or row[0] is None or spans.total(connection, survey_id) < row[0]:
         return False
-    return bool(connection.execute("UPDATE surveys SET is_open = 0 WHERE id = ? AND is_open > 0", [survey_id]).rowcount)
+    if not connection.execute("UPDATE surveys SET is_open = 0 WHERE id = ? AND is_open > 0", [survey_id]).rowcount:
+        return False
+    issuers.retire(connection, survey_id)
+    return True
 
 
 def settings_from(row: Any) -> Settings:

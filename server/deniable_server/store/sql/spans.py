@@ -6,29 +6,30 @@ extends the last span, so neither the spans nor their difference to the count re
 
 from __future__ import annotations
 
-from deniable.wire.part import Part
 from deniable_server.store.life import LEAST, Span
 from deniable_server.store.protocol import ESTIMATED
 from deniable_server.store.sql import parts
+from deniable_server.store.sql.arrivals import of as arrivals_of
+from deniable_server.store.sql.arrivals import rounded
 from deniable_server.store.sql.connection import Connection
 
 _LAST = "SELECT since, until, n FROM spans WHERE survey = ? ORDER BY since DESC LIMIT 1"
 
 
-def note(connection: Connection, survey_id: str, part: Part, change: int, day: str) -> None:
-    """Adds a change of a part's count to the spans. Records made by hand are in no span, as they are in no estimate."""
-    if part.mode not in ESTIMATED or not change:
+def note(connection: Connection, survey_id: str, change: int, day: str) -> None:
+    """Adds a change of the count to the spans. Records made by hand are in no span, as they are in no estimate."""
+    if not change:
         return
     last = connection.execute(_LAST, [survey_id]).fetchone()
     if last is None:
         _begin(connection, survey_id, change, day)
         return
     since, until, n = last
-    if until != day and change >= LEAST:
+    if until < day and change >= LEAST:
         connection.execute("INSERT INTO spans VALUES (?, ?, ?, ?)", [survey_id, day, day, change])
         return
     connection.execute("DELETE FROM spans WHERE survey = ? AND since = ?", [survey_id, since])
-    _extend(connection, survey_id, Span(since, day, n + change))
+    _extend(connection, survey_id, Span(since, max(until, day), n + change))  # the day can be an earlier one if the clock was set back
 
 
 def of(connection: Connection, survey_id: str) -> list[Span]:
@@ -38,10 +39,10 @@ def of(connection: Connection, survey_id: str) -> list[Span]:
 
 
 def total(connection: Connection, survey_id: str) -> int:
-    """Returns the number of records of a survey that estimates use."""
+    """Returns the number of records of a survey that estimates use, with those that wait, in steps of `STEP`."""
     numbers = [parts.NUMBERS.index(mode) for mode in ESTIMATED]
     query = f"SELECT coalesce(sum(n), 0) FROM tallies WHERE survey = ? AND mode IN ({', '.join('?' * len(numbers))})"  # noqa: S608 - marks only
-    return int(connection.execute(query, [survey_id, *numbers]).fetchone()[0])
+    return int(connection.execute(query, [survey_id, *numbers]).fetchone()[0]) + rounded(arrivals_of(connection, survey_id).device)
 
 
 def _begin(connection: Connection, survey_id: str, change: int, day: str) -> None:

@@ -7,14 +7,20 @@ from typing import Generic, TypeVar
 from deniable_server.store.sql.accounts import SqlAccounts
 from deniable_server.store.sql.audit import SqlAudit
 from deniable_server.store.sql.database import SqlDatabase
+from deniable_server.store.sql.draft_roles import SqlDraftRoles
 from deniable_server.store.sql.drafts import SqlDrafts
 from deniable_server.store.sql.factors import SqlFactors
+from deniable_server.store.sql.identities import SqlIdentities
 from deniable_server.store.sql.invitations import SqlInvitations
 from deniable_server.store.sql.life import SqlLife
 from deniable_server.store.sql.people import SqlPeople
 from deniable_server.store.sql.roles import SqlRoles
+from deniable_server.store.sql.saved_questions import SqlSavedQuestions
+from deniable_server.store.sql.studies import SqlStudies
 from deniable_server.store.sql.submissions import SqlSubmissions
 from deniable_server.store.sql.surveys import SqlSurveys
+from deniable_server.store.sql.tags import SqlTags
+from deniable_server.store.sql.teams import SqlTeams
 from deniable_server.store.sql.webhooks import SqlWebhooks
 
 D = TypeVar("D", bound=SqlDatabase)
@@ -35,11 +41,21 @@ class SqlStore(Generic[D]):
         self.audit = SqlAudit(database)
         self.life = SqlLife(database)
         self.drafts = SqlDrafts(database)
+        self.saved_questions = SqlSavedQuestions(database)
+        self.studies = SqlStudies(database)
+        self.tags = SqlTags(database)
+        self.draft_roles = SqlDraftRoles(database)
+        self.teams = SqlTeams(database)
+        self.identities = SqlIdentities(database)
         self.webhooks = SqlWebhooks(database)
 
     def rewrite(self) -> None:
         """Rewrites the database."""
         self.database.rewrite()
+
+    def tidy(self) -> None:
+        """Commits nothing: after a commit, the writer removes the traces of the order of earlier ones."""
+        self.database.writer.run(lambda connection: None)
 
     def close(self) -> None:
         """Closes the database."""

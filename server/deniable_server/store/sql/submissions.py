@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from itertools import chain
 
-from deniable.survey import Survey
+from deniable.survey.compiled import SurveyRules
 from deniable.wire.access_codes import invitation_hash
-from deniable.wire.part import Part
+from deniable.wire.part import Mode, Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError, StoreError, UnknownSurveyError
+from deniable_server.store.errors import (
+    ClosedError,
+    ConflictError,
+    GroupFullError,
+    InvitationError,
+    PausedError,
+    StoreError,
+    UnknownSurveyError,
+)
 from deniable_server.store.protocol import Cancel, Notify
-from deniable_server.store.sql import batch_release, intake, parts, tallies
+from deniable_server.store.sql import arrivals, compiled, counting, intake, issuers, parts, tallies
+from deniable_server.store.sql.compiled import UNKNOWN
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import SqlDatabase
 from deniable_server.store.sql.duplicates import StoredCopies, look_up
 from deniable_server.store.sql.incoming import IncomingQueue, IncomingSubmission
 from deniable_server.store.sql.intake import PartKey
-from deniable_server.store.sql.invitations import SqlInvitations
-from deniable_server.store.sql.published import CLOSED, PAUSED, UNKNOWN, find
+from deniable_server.store.sql.invitations import UNUSABLE, SqlInvitations
+from deniable_server.store.sql.published import CLOSED, PAUSED, is_open, require
 from deniable_server.store.sql.tallies import Counts
 from deniable_server.store.sql.waiting import PackedRecords
 from deniable_server.store.sql.wide_tallies import State, TallyCache
@@ -42,7 +52,9 @@ class SqlSubmissions:
         records = self._records(survey_id, submission.count, submission.reports)
 
         def work(connection: Connection) -> bool:
-            return self._keep(connection, survey_id, submission, records, look_up(connection, [survey_id], [submission.id]))
+            return self._keep(
+                connection, survey_id, submission, records, look_up(connection, self._database.seal, [survey_id], [submission.id])
+            )
 
         return self._database.writer.run(work)
 
@@ -54,7 +66,7 @@ class SqlSubmissions:
 
     def _admit(self, connection: Connection, arrivals: Sequence[IncomingSubmission]) -> list[bool | StoreError]:
         """Stores single records in the writer's turn. Returns the outcome of each."""
-        lookup = look_up(connection, {each.survey for each in arrivals}, [each.submission.id for each in arrivals])
+        lookup = look_up(connection, self._database.seal, {each.survey for each in arrivals}, [each.submission.id for each in arrivals])
         return [self._outcome(connection, each, lookup) for each in arrivals]
 
     def _outcome(self, connection: Connection, arrival: IncomingSubmission, lookup: StoredCopies) -> bool | StoreError:
@@ -65,13 +77,12 @@ class SqlSubmissions:
             return error
 
     def _keep(self, connection: Connection, survey_id: str, submission: Submission, records: PackedRecords, lookup: StoredCopies) -> bool:
-        """Stores a submission in the writer's turn. `lookup` is its state in the database; the intake is in memory."""
+        """Stores a submission in the writer's turn. `lookup` is its state in the database, without what this transaction adds."""
         state = lookup.states.get(survey_id)
         if state is None:
             raise UnknownSurveyError(UNKNOWN)
         part_key = PartKey(survey_id, submission.part)
-        waiting = self._database.intake.find(submission.id)
-        stored = (waiting[0], waiting[1].reports) if waiting else lookup.stored.get(submission.id)
+        stored = self._database.releases.intake.find_new(submission.id) or lookup.stored.get(submission.id)
         if stored == (part_key, submission.reports):
             return False
         if state == CLOSED:
@@ -80,11 +91,16 @@ class SqlSubmissions:
             raise PausedError(f"survey {survey_id} is paused; send the same again later")
         if stored or submission.id in lookup.withdrawn:
             raise ConflictError("id must be new: it was used with other bytes, or by a submission that was withdrawn")
+        own = self._database.releases.intake.quotas(survey_id) if submission.group is not None else None
+        if own and not own.admits(submission.group, submission.count):
+            raise GroupFullError("the group has all the records that it takes")
         code = invitation_hash(survey_id, submission.invitation) if submission.invitation else None
         # Last of all: only the submission that spends a code may check it. Otherwise people could probe when each person answers.
         if code is not None and not self._invitations.admits(connection, survey_id, code):
-            raise InvitationError("the invitation code is not one of this survey's, or it was used before")
-        self._database.intake.add(part_key, submission.id, records, code)
+            raise InvitationError(UNUSABLE)
+        if submission.token and not issuers.spend(connection, self._database.seal, survey_id, submission.token.nonce):
+            raise InvitationError("the token of the invitation was used before, with another record")
+        self._database.releases.intake.add(part_key, submission.id, records, code)
         return True
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
@@ -100,12 +116,14 @@ class SqlSubmissions:
         """Erases a submission. Returns False if it is not stored: then `refuse` remembers its id, in the same transaction."""
 
         def work(connection: Connection) -> bool | None:
-            if self._database.intake.find(submission_id):
-                self._database.intake.remove(submission_id)
+            waiting = self._database.releases.intake
+            if survey_id := waiting.remove(submission_id):
+                arrivals.note_withdrawal(connection, survey_id)
             elif stored:
                 if not connection.execute("DELETE FROM submissions WHERE id = ?", [submission_id]).rowcount:
                     return True  # another request was faster
-                self._database.intake.take_out(*stored)
+                waiting.take_out(*stored)
+                arrivals.note_withdrawal(connection, stored[0].survey)
                 self._database.changed(connection)
             elif connection.execute("SELECT 1 FROM submissions WHERE id = ?", [submission_id]).fetchone():
                 return None  # it entered the counts meanwhile: look again
@@ -123,8 +141,39 @@ class SqlSubmissions:
     def counts(self, survey_id: str) -> Mapping[Part, int]:
         """Returns the number of counted records of each part."""
         with self._database.reading() as connection:
-            find(connection, survey_id)
+            require(connection, survey_id)
             return tallies.counts(connection, survey_id)
+
+    def waiting(self, survey_id: str) -> Mapping[Mode, int]:
+        """Returns how many records of people wait, in steps of STEP."""
+        with self._database.reading() as connection:
+            require(connection, survey_id)
+            state = arrivals.of(connection, survey_id)
+        return {"device": arrivals.rounded(state.device), "by_hand": arrivals.rounded(state.by_hand)}
+
+    def all_counts(self) -> Mapping[str, Mapping[Part, int]]:
+        """Returns the number of counted records of each part, by survey."""
+        with self._database.reading() as connection:
+            return tallies.all_counts(connection)
+
+    def all_waiting(self) -> Mapping[str, Mapping[Mode, int]]:
+        """Returns how many records of people wait in each survey, in steps of STEP."""
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT survey, device, by_hand FROM arrivals WHERE device > 0 OR by_hand > 0").fetchall()
+        return {survey: {"device": arrivals.rounded(device), "by_hand": arrivals.rounded(by_hand)} for survey, device, by_hand in rows}
+
+    def withdrawn(self, survey_id: str) -> int:
+        """Returns how many submissions were withdrawn; of an open survey in steps of STEP."""
+        with self._database.reading() as connection:
+            open_, n = is_open(connection, survey_id), arrivals.of(connection, survey_id).withdrawn
+        return arrivals.rounded(n) if open_ else n
+
+    def release_due(self, now: datetime) -> list[str]:
+        """Releases the records of all surveys whose daily release is due."""
+        with self._database.reading() as connection:
+            if not arrivals.due(connection, now):
+                return []
+        return self._database.writer.run(lambda connection: self._database.releases.release_due(now))
 
     def tally(self, survey_id: str, parts: Collection[Part]) -> Tally:
         """Returns the tally of some parts: stored, or computed and cached if the survey is wide."""
@@ -147,7 +196,7 @@ class SqlSubmissions:
         """Yields the counted records of several parts."""
         return self._read(self._survey(survey_id), parts)
 
-    def _read(self, survey: Survey, chosen: Collection[Part]) -> Iterator[tuple[Part, Iterator[bytes]]]:
+    def _read(self, survey: SurveyRules, chosen: Collection[Part]) -> Iterator[tuple[Part, Iterator[bytes]]]:
         """Yields records, with erased ones that have not left the counts yet: otherwise the moment of a withdrawal would show."""
         with self._database.scanning() as connection:
             erased = intake.withdrawn(connection, self._database.seal, survey, chosen)
@@ -157,9 +206,9 @@ class SqlSubmissions:
                     counted = (reports for n, reports in tallies.scanned(connection, survey.id, [part]) if n)
                     yield part, chain(counted, (records.reports for records in erased.get(part, ())))
 
-    def _survey(self, survey_id: str) -> Survey:
+    def _survey(self, survey_id: str) -> SurveyRules:
         with self._database.reading() as connection:
-            return find(connection, survey_id).survey
+            return compiled.find(connection, survey_id)
 
     def _records(self, survey_id: str, count: int, reports: bytes) -> PackedRecords:
         """Returns the records of a submission; large ones are counted here, before the writer's turn."""
@@ -176,13 +225,13 @@ class SqlSubmissions:
         with self._database.reading() as connection:
             return tallies.state(connection, survey_id, chosen)
 
-    def _scan(self, survey: Survey, chosen: Collection[Part]) -> tuple[State, Tally]:
+    def _scan(self, survey: SurveyRules, chosen: Collection[Part]) -> tuple[State, Tally]:
         """Counts all records of one snapshot, with erased ones that have not left the counts yet. Returns the state of the counts too."""
         with self._database.scanning() as connection:
             state = tallies.state(connection, survey.id, chosen)
             total = tallies.recount(connection, survey, chosen)
             erased = intake.withdrawn(connection, self._database.seal, survey, chosen)
-            total += batch_release.tally(survey, [records for part_records in erased.values() for records in part_records])
+            total += counting.tally(survey, [records for part_records in erased.values() for records in part_records])
         return state, total
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.survey import Survey
+from deniable.survey.compiled import SurveyRules
 from deniable.wire.part import Part
 from deniable.wire.possible import check
 from deniable.wire.tally import Tally
@@ -36,7 +36,7 @@ class Counts:
     pairs: NDArray[np.int64]
 
     @classmethod
-    def of(cls, survey: Survey, reports: bytes, count: int) -> Counts:
+    def of(cls, survey: SurveyRules, reports: bytes, count: int) -> Counts:
         """Counts checked records."""
         if is_wide(survey):
             return cls(count, np.zeros(0, dtype=np.int64))
@@ -49,7 +49,7 @@ class Counts:
         return Counts(self.n - other.n, self.pairs - other.pairs)
 
 
-def is_wide(survey: Survey) -> bool:
+def is_wide(survey: SurveyRules) -> bool:
     """Returns whether a survey's pairs are counted on demand only."""
     return survey.record.bits > WIDE
 
@@ -60,6 +60,14 @@ def counts(connection: Connection, survey_id: str) -> dict[Part, int]:
     return {parts.part(label, mode): n for label, mode, n in rows}
 
 
+def all_counts(connection: Connection) -> dict[str, dict[Part, int]]:
+    """Returns the number of counted records of each part, by survey."""
+    result: dict[str, dict[Part, int]] = {}
+    for survey_id, label, mode, n in connection.execute("SELECT survey, label, mode, n FROM tallies").fetchall():
+        result.setdefault(survey_id, {})[parts.part(label, mode)] = n
+    return result
+
+
 def state(connection: Connection, survey_id: str, chosen: Collection[Part]) -> tuple[int, ...]:
     """Returns a value that changes whenever the counts of some parts do: their keys, which are random and new with every change."""
     condition, values = parts.among(survey_id, chosen)
@@ -67,7 +75,7 @@ def state(connection: Connection, survey_id: str, chosen: Collection[Part]) -> t
     return tuple(key for (key,) in rows.fetchall())
 
 
-def total(connection: Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
+def total(connection: Connection, survey: SurveyRules, chosen: Collection[Part]) -> Tally:
     """Returns the sum over some parts of a survey that is not wide. Raises UnavailableError if the file is damaged."""
     bits = survey.record.bits
     n, pairs = 0, np.zeros(bits * (bits + 1) // 2, dtype="<i8")
@@ -78,7 +86,7 @@ def total(connection: Connection, survey: Survey, chosen: Collection[Part]) -> T
     return Tally.from_triangle(n, bits, pairs)
 
 
-def change(connection: Connection, survey: Survey, part: Part, more: Counts) -> None:
+def change(connection: Connection, survey: SurveyRules, part: Part, more: Counts) -> None:
     """Adds to the counts of a part or subtracts from them; a part without records has no row."""
     query = "SELECT n, pairs FROM tallies WHERE survey = ? AND label = ? AND mode = ?"
     row = connection.execute(query, [survey.id, *parts.row(part)]).fetchone()
@@ -89,7 +97,7 @@ def change(connection: Connection, survey: Survey, part: Part, more: Counts) -> 
         connection.execute("DELETE FROM tallies WHERE survey = ? AND label = ? AND mode = ?", [survey.id, *parts.row(part)])
 
 
-def recount(connection: Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
+def recount(connection: Connection, survey: SurveyRules, chosen: Collection[Part]) -> Tally:
     """Recomputes the tally of some parts from every record, with all pairs."""
     total = Tally.empty(survey.record.bits)
     for n, reports in scanned(connection, survey.id, chosen):
@@ -113,7 +121,7 @@ def scanned(connection: Connection, survey_id: str, chosen: Collection[Part]) ->
     yield n, b"".join(chunks)
 
 
-def _counts(survey: Survey, n: int, raw: bytes) -> Counts:
+def _counts(survey: SurveyRules, n: int, raw: bytes) -> Counts:
     bits = survey.record.bits
     if len(raw) != (0 if is_wide(survey) else 4 * bits * (bits + 1)):
         raise UnavailableError("the server's database is damaged: a tally has another length than its survey implies")

@@ -10,7 +10,7 @@ from deniable_server.store.errors import ConflictError
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import SqlDatabase
-from deniable_server.store.sql.published import find
+from deniable_server.store.sql.published import require
 from deniable_server.store.webhooks import MOST, Message, ReceiverState, Webhook
 
 _COLUMNS = "id, survey, url, events, made_on, failing_since"
@@ -29,7 +29,7 @@ class SqlWebhooks:
         row = [webhook.id, webhook.survey, webhook.url, " ".join(webhook.events), webhook.made_on, webhook.failing_since, sealed]
 
         def work(connection: Connection) -> None:
-            find(connection, webhook.survey)
+            require(connection, webhook.survey)
             (count,) = connection.execute("SELECT count(*) FROM webhooks WHERE survey = ?", [webhook.survey]).fetchone()
             if count >= MOST:
                 raise ConflictError(f"a survey must have at most {MOST} webhooks: remove one first")

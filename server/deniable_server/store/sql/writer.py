@@ -148,7 +148,8 @@ class Writer:
         finally:
             with self._door:
                 self._open = False
-            self._tidy()
+            if self._commits:  # else it would stop other writers for nothing
+                self._tidy()
             self._connection.close()
             while not self._jobs.empty():
                 if (job := self._jobs.get()) and job.done.set_running_or_notify_cancel():

@@ -1,8 +1,8 @@
 """SQLite file, its writer, and the state in memory beside it.
 
-How it stays unordered: a submission waits encrypted in the intake and enters the tables with a batch, under a random key and sorted by it;
+How it stays unordered: a submission waits encrypted in the intake and enters the tables with others, under a random key and sorted by it;
 the write-ahead log is emptied whenever the writer is idle; deleted bytes are overwritten; and the whole file is rewritten in
-the order of its keys after each batch while it is small, after withdrawals, when a survey closes and when the server stops.
+the order of its keys after arrivals while it is small, after withdrawals, when a survey closes and when the server stops.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from pathlib import Path
 from deniable_server.store.errors import FullError, StoreError, UnavailableError, busy
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.encryption import Seal
-from deniable_server.store.sql.intake import Intake
+from deniable_server.store.sql.intake import require_key
+from deniable_server.store.sql.release import Releaser
 from deniable_server.store.sql.vacuum import VacuumScheduler
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 from deniable_server.store.sqlite.schema import migrate
 
-SMALL_BYTES = 8 << 20  # up to this size, the file is rewritten after each batch: its few pages would show which records came last
+SMALL_BYTES = 8 << 20  # up to this size, the file is rewritten after arrivals: its few pages would show which came last
 TIDY_SECONDS = 0.05  # the time that the writer waits for readers before it truncates its log
 _DUE = 1  # the file's user_version while a rewrite is due
 
@@ -34,6 +35,8 @@ class SqliteFile:
         UnavailableError: The file belongs to another program, is damaged, or was written with another key.
     """
 
+    releaser: type[Releaser] = Releaser
+
     def __init__(self, path: Path, key: Path) -> None:
         self.path = path
         self._local = threading.local()
@@ -41,28 +44,28 @@ class SqliteFile:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         self.seal = Seal.of(key)
-        try:
-            with closing(self.connect()) as connection:
-                _require_ours(connection, path)
-                connection.execute("PRAGMA journal_mode = WAL")
-                migrate(connection)
-                (due,) = connection.execute("PRAGMA user_version").fetchone()
-        except sqlite3.Error as error:
-            if _code(error) == sqlite3.SQLITE_FULL:
-                raise FullError(f"the disk of the database {path.name} is full") from error
-            if _code(error) == sqlite3.SQLITE_BUSY:
-                raise busy() from error
-            raise UnavailableError(f"the database {path.name} cannot be used: {error}") from error
+        due = self._migrate()
         self.rewriting = VacuumScheduler(self.rewrite)
-        self.intake = Intake(self.seal, self._released, self.changed, _data_version)
-        self.writer = Writer(self, self.intake)
-        try:
-            self.writer.run(self.intake.prepare_all)
-        except BaseException:
-            self.writer.close()
-            raise
+        self.releases = self.releaser(self.seal, self._added, self.changed)
+        self.writer = Writer(self, self.releases)
         if due == _DUE:
             self.rewriting.due()
+
+    def _migrate(self) -> int:
+        """Brings the file to the newest version; writes nothing if it has it. Returns its user_version. Raises as the class does."""
+        try:
+            with closing(SqliteFile.connect(self)) as connection:
+                _require_ours(connection, self.path)
+                connection.execute("PRAGMA journal_mode = WAL")
+                migrate(connection)
+                require_key(connection, self.seal)
+                return int(connection.execute("PRAGMA user_version").fetchone()[0])
+        except sqlite3.Error as error:
+            if _code(error) == sqlite3.SQLITE_FULL:
+                raise FullError(f"the disk of the database {self.path.name} is full") from error
+            if _code(error) == sqlite3.SQLITE_BUSY:
+                raise busy() from error
+            raise UnavailableError(f"the database {self.path.name} cannot be used: {error}") from error
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -100,7 +103,8 @@ class SqliteFile:
 
     def changed(self, connection: Connection) -> None:
         """Schedules a rewrite of the file, from within a transaction."""
-        connection.execute(f"PRAGMA user_version = {_DUE}")
+        if connection.execute("PRAGMA user_version").fetchone() != (_DUE,):
+            connection.execute(f"PRAGMA user_version = {_DUE}")
         self.rewriting.due()
 
     def due(self) -> None:
@@ -165,8 +169,11 @@ class SqliteFile:
         """Returns the error for the caller of a failed request."""
         return explain(error)
 
-    def _released(self, connection: Connection) -> None:
-        """Schedules a rewrite after a batch, if the file is so small that its pages would show which batch came last."""
+    def _added(self, connection: Connection) -> None:
+        """Schedules a rewrite after rows were added, if the file is so small that its pages would show which came last.
+
+        Rows of waiting submissions, too: a reader with the key could join them to the rows of used codes, which came in the same order.
+        """
         pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if pages * size <= SMALL_BYTES:
             self.changed(connection)
@@ -186,7 +193,10 @@ def _code(error: Exception) -> int | None:
 
 
 class ReadOnlySqliteFile(SqliteFile):
-    """The same file, opened for reading while another process writes it; without an intake."""
+    """The same file, opened for reading while another process writes it; without an intake.
+
+    Only the migration of a file of an older version writes. Raises what `SqliteFile` raises.
+    """
 
     def __init__(self, path: Path, key: Path) -> None:
         self.path = path
@@ -194,6 +204,8 @@ class ReadOnlySqliteFile(SqliteFile):
         self._readers: list[sqlite3.Connection] = []
         self.seal = Seal.of(key)
         self.writer = NoWriter()
+        if path.exists():
+            self._migrate()
 
     def connect(self) -> sqlite3.Connection:
         """Opens a connection that refuses to write."""
@@ -214,8 +226,3 @@ def explain(error: Exception) -> StoreError:
     if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return busy()
     return UnavailableError("the server's database cannot be used now; nothing was stored, send the same again later")
-
-
-def _data_version(connection: Connection) -> object:
-    """Returns a value that changes whenever another connection writes to the file."""
-    return connection.execute("PRAGMA data_version").fetchone()

@@ -19,20 +19,25 @@ class SqliteStore(SqlStore[SqliteFile]):
     """A `Store` in the file at `path`. Raises what `SqliteFile` raises."""
 
     def __init__(self, path: Path, key: Path, *, writing: bool = True) -> None:
-        super().__init__((SqliteFile if writing else ReadOnlySqliteFile)(path, key))
+        super().__init__(self._file(path, key) if writing else ReadOnlySqliteFile(path, key))
+
+    @classmethod
+    def _file(cls, path: Path, key: Path) -> SqliteFile:
+        """Returns the file, opened for writing."""
+        return SqliteFile(path, key)
 
     def backup(self, target: Path) -> None:
         """Copies the database to a new file."""
         try:
-            with closing(self.database.connect()) as connection:
-                backup.write(connection, self.database.seal, target)
+            with closing(SqliteFile.connect(self.database)) as connection:  # a copy is a write for a connection that refuses them
+                backup.write(connection, target)
         except sqlite3.Error as error:
             raise explain(error) from error
 
     def trouble(self) -> str | None:
         """Returns what prevents reading or writing, such as a full disk; None if nothing does."""
         try:
-            self.surveys.headings()
+            self.surveys.count()
         except StoreError:
             return "the database cannot be read"
         free = shutil.disk_usage(self.database.path.absolute().parent).free

@@ -1,0 +1,1 @@
+"""Single sign-on: login at a provider of OpenID Connect."""
