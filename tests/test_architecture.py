@@ -27,11 +27,13 @@ PAGE = Path(__file__).parents[1] / "docs" / "why" / "architecture.md"
 ROOMS = {
     "errors": ("exceptions", ""),
     "extras": ("optional dependencies, and what they need to run quietly", "errors"),
+    "lazy_group": ("groups of commands that are imported when they are called", ""),
     "archive": ("zip archives that depend only on their content", ""),
     "mechanism": ("randomized response: what a question's coins do to an answer", ""),
     "survey": ("survey files and definitions, parsed and validated", "errors mechanism"),
-    "xlsform": ("import of XLSForms", "errors extras survey"),
+    "forms": ("import of forms: XLSForm, LimeSurvey, Qualtrics", "errors extras survey"),
     "topics": ("sample surveys", ""),
+    "scales": ("question library: validated scales that are free to use", "survey"),
     "privacy": ("privacy accounting: losses, posteriors, shuffling, each person's ledger", "errors extras mechanism survey"),
     "wire": ("wire format: records, submissions, tallies, links, codes", "errors survey"),
     "device/redacted": ("placeholder for an argument that must not be shown", ""),
@@ -52,7 +54,7 @@ ROOMS = {
     "demo": ("demonstration from publishing to estimates, with an old survey's real answers", "errors survey wire estimate sdk"),
     "cli": (
         "the command line",
-        "errors extras survey xlsform topics privacy wire device/sources/file delivery estimate exported plan verify sdk",
+        "errors extras lazy_group survey forms topics privacy wire device/sources/file delivery estimate exported plan verify sdk",
     ),
 }
 """Every room of the library, from the ground up: what it is, and the rooms that it may import."""
@@ -65,11 +67,14 @@ SERVER = {
     "server/store/sqlite": ("SQLite: connections, migrations, backups", "server/store server/store/sql"),
     "server/store/postgres": ("PostgreSQL: connections, migrations, settings", "server/store server/store/sql"),
     "server/context": ("the services of an application", "server/config server/store"),
-    "server/web": ("what every page shares", "errors survey wire verify server/paths server/store server/context"),
+    "server/web": ("what every page shares", "errors survey privacy wire verify server/paths server/store server/context"),
     "server/front": ("between the network and the application", "server/web"),
     "server/respondents": ("respondents' pages", "survey privacy wire server/store server/context server/web"),
     "server/pages": ("building blocks of researchers' pages", "survey estimate plan server/store server/web"),
-    "server/identity": ("who you are: accounts, login, sessions", "survey server/store server/context server/web server/pages"),
+    "server/identity": (
+        "who you are: accounts, teams, login, sessions",
+        "errors survey server/store server/context server/web server/pages",
+    ),
     "server/access": (
         "who may answer or call: invitations and API keys",
         "survey wire server/store server/context server/web server/pages server/identity",
@@ -80,7 +85,23 @@ SERVER = {
     ),
     "server/drafts": (
         "surveys that are being written",
-        "errors extras survey xlsform topics privacy wire plan server/store server/context server/web server/pages server/identity",
+        "errors extras survey forms topics scales privacy wire plan server/store server/context server/web server/pages server/identity",
+    ),
+    "server/public": (
+        "pages of public results",
+        "survey privacy estimate server/store server/context server/web server/pages server/results",
+    ),
+    "server/ethics": (
+        "documents for ethics boards",
+        "errors extras survey privacy estimate bundle plan server/store server/context server/web server/pages server/drafts",
+    ),
+    "server/studies": (
+        "copies, waves and tags of surveys",
+        "errors survey server/store server/context server/web server/pages server/drafts",
+    ),
+    "server/trials": (
+        "test runs, simulations and the sample study",
+        "errors survey wire server/store server/context server/web server/pages server/access server/results server/drafts",
     ),
     "server/api": (
         "the HTTP API",
@@ -89,17 +110,17 @@ SERVER = {
     "server/researchers": (
         "pages of published surveys",
         "errors extras survey wire privacy estimate bundle plan server/store server/context server/web server/pages server/identity "
-        "server/results server/drafts server/api",
+        "server/paths server/results server/drafts server/trials server/api",
     ),
     "server": (
         "the application",
         "server/config server/paths server/store server/context server/web server/respondents server/identity server/access "
-        "server/drafts server/api server/researchers",
+        "server/drafts server/studies server/public server/ethics server/trials server/api server/researchers",
     ),
     "server/operate": (
         "commands and processes for operators",
-        "errors extras survey wire exported verify server server/config server/store server/context server/web server/front "
-        "server/pages server/identity server/access server/results server/drafts server/api",
+        "errors extras lazy_group survey wire exported verify server server/config server/store server/context server/web server/front "
+        "server/pages server/identity server/access server/results server/drafts server/trials server/api",
     ),
 }
 """The server's rooms, likewise. None may import what holds answers or tosses coins."""
@@ -108,6 +129,7 @@ EVERY = {**ROOMS, **SERVER}
 
 DOORS = {
     "server/store/__init__.py": "server/store/sqlite server/store/postgres",  # it opens a store, and imports that kind then
+    "server/results/simulated.py": "simulate",  # simulated people, before the records of real ones are shown
     "__main__.py": "cli",
     "cli/estimate.py": "device",  # reports in a table, which are no answers
     "delivery/jobs.py": "device",  # it runs what perturbs rows, and sees the submissions
@@ -128,6 +150,7 @@ READERS = {
     "estimate/present/chart.py": {"write_text"},  # a picture, where its caller names a file
     "estimate/present/tabular.py": {"open"},  # a table, likewise
     "simulate.py": {"np.random"},  # who the made-up people are
+    "privacy/claims.py": {"read_text"},  # the table of claims, which the browser's page has too
     "privacy/ledger.py": {"os", "sqlite3", "secrets"},
     "privacy/private_files.py": {"open", "os", "sqlite3", "threading"},  # the ledger and the outbox, for their owner alone
 }
@@ -363,7 +386,7 @@ def test_all_that_holds_an_answer_is_short_enough_to_be_read() -> None:
     device = {file: lines_of_code(text) for file, text in sources().items() if room_of(module_of(file)) == "device"}
     readers = sum(lines for file, lines in device.items() if file.startswith("device/sources/"))
     print(f"{sum(device.values()) - readers:,} lines of code, and {readers:,} of readers")
-    assert 0 < sum(device.values()) - readers < 650
+    assert 0 < sum(device.values()) - readers < 730
     assert 0 < readers < 500
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from benchmarks.performance import report
+from benchmarks.performance.fresh import in_fresh_process
 from benchmarks.performance.line import Line, Row, Took, measured, meets
 
 
@@ -45,6 +46,18 @@ def test_a_line_that_needs_what_is_not_there_says_so_and_is_neither_met_nor_miss
     assert json.loads(report.remembered([found], {})) == {"ratios": {}}
     assert report.lost([found.to_dict()], [row("beside a package", 0.01)]) == ["beside a package: is not measured any more"]
     assert report.lost([row("beside a package", 0.01)], [found.to_dict()]) == []
+
+
+def test_page_faults_of_a_process_of_its_own_are_in_the_table() -> None:
+    line = Line("a", "<= 1", lambda: Took(2.0, 8.0, 9_510), lambda: Took(10.0, 16.0, 0), "it", rounds=1)
+    assert "| a | 2 ms, 9,510 page faults | it | 10 ms |" in report.written([measured(line)], {})
+
+
+@pytest.mark.slow
+def test_work_in_a_fresh_process_is_timed_there() -> None:
+    took = in_fresh_process("sets of 256", 100)
+    assert took.cpu > 0
+    assert took.faults is not None
 
 
 def test_a_figure_to_reach_is_beside_the_median_of_ours() -> None:

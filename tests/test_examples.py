@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from deniable import Survey
+from deniable.privacy.claims import facts_of
 from deniable.survey.types import TYPES
 
 ROOT = Path(__file__).parents[1]
@@ -16,6 +17,11 @@ ROOT = Path(__file__).parents[1]
 @pytest.mark.parametrize("file", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda file: str(file.name))
 def test_an_example_lacks_no_text_in_any_language(file: Path) -> None:
     assert Survey.from_file(file).untranslated == ()
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda file: str(file.name))
+def test_an_example_protects_people_at_least_medium_well(file: Path) -> None:
+    assert facts_of(Survey.from_file(file))["weaker"] in ("strong", "medium")
 
 
 def test_the_example_of_habits_has_every_question_type() -> None:

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 import deniable
 from deniable.cli import main as client
 from deniable_server.operate.cli import main as server
+from deniable_server.operate.command_list import main as listed_server
 
 ROOT = Path(__file__).parents[1]
 CLI = Path(next(iter(deniable.__path__))) / "cli"
@@ -49,6 +50,45 @@ def badly_told(command: click.Command) -> list[str]:
     options = [one for one in command.get_params(context) if isinstance(one, click.Option)]
     arguments = {one.opts[0]: one.make_metavar(context) for one in options if not one.is_flag}
     return [one.opts[0] for one in options if not (one.help or "").strip() or arguments.get(one.opts[0]) in NAMES_OF_TYPES]
+
+
+GROUPS = {"deniable": (client, {}), "deniable-server": (listed_server, server.commands)}
+"""Each group that lists its commands from a table, and the commands that are not in modules of their own."""
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_table_of_commands_says_what_each_command_says_of_itself(name: str) -> None:
+    group, eager = GROUPS[name]
+    context = click.Context(group)
+    expected = {word: COMMANDS[f"{name} {word}"].get_short_help_str(limit=500) for word in {*group.list_commands(context), *eager}}
+    assert {word: entry.help for word, entry in group.listed.items()} == expected
+    assert all(group.get_command(context, word) is COMMANDS[f"{name} {word}"] for word in expected)
+    assert group.get_command(context, "CANARY") is None
+
+
+def test_the_servers_list_is_that_of_its_commands() -> None:
+    texts = [CliRunner().invoke(group, ["--help"], env={"COLUMNS": "80"}, prog_name="x").output for group in (listed_server, server)]
+    assert texts[0] == texts[1]
+
+
+def modules_of_help(program: str) -> set[str]:
+    """The modules that printing a group's help loads, in a fresh process."""
+    script = f"import sys\nfrom {program} import main\ntry: main(['--help'])\nexcept SystemExit: print('MODULES', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    return set(done.stdout.rpartition("MODULES")[2].split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", ["deniable.cli", "deniable_server.operate.command_list"])
+def test_help_loads_no_command_and_no_library_of_one(program: str) -> None:
+    loaded = modules_of_help(program)
+    assert {"click", program} <= loaded
+    assert loaded & {"httpx", "rich", "numpy", "ssl", "yaml", "flask", "deniable.survey", "deniable_server.operate.cli"} == set()
+
+
+@pytest.mark.slow
+def test_the_control_the_group_of_the_commands_themselves_loads_them() -> None:
+    assert {"numpy", "deniable.survey"} <= modules_of_help("deniable_server.operate.cli")
 
 
 def test_every_command_there_is_can_be_called() -> None:

@@ -119,6 +119,14 @@ def test_the_wheel_holds_nothing_but_the_packages(installed: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_installed_server_has_every_chapter_of_the_guide(installed: Path, tmp_path: Path) -> None:
+    code = "from deniable_server.researchers import guide; print(*(guide.chapter(name).name for name in guide.names()))"
+    printed = run(installed / "python", "-I", "-c", code, cwd=tmp_path).split()
+    files = {path.relative_to(paths.DOCS).with_suffix("").as_posix() for path in paths.DOCS.rglob("*.md")} - {"README"}
+    assert set(printed) == files
+
+
+@pytest.mark.slow
 def test_an_installed_server_does_the_main_job_with_the_newest_versions(installed: Path, tmp_path: Path) -> None:
     assert run(installed / "python", "-I", JOB, "server", cwd=tmp_path) == "ok server\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -77,6 +77,13 @@ def run(driver: Chrome, page: str, body: str, given: Any = None) -> Any:
     if "error" in outcome:
         raise AssertionError(outcome["error"])
     return outcome["value"]
+
+
+@pytest.fixture
+def served() -> Iterator[Callable[[Path], str]]:
+    """`served(folder)` serves a folder of scripts until the test ends; gives its address."""
+    with ExitStack() as stack:
+        yield lambda folder: stack.enter_context(serve(folder))
 
 
 @pytest.fixture(scope="session")

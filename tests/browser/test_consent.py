@@ -1,27 +1,46 @@
-"""How well a record is protected, as respondents are told: computed and compared as a number, and only then written in a language."""
+"""How well a record is protected, as respondents are told: levels, claims and numbers, computed and compared before they are written."""
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from babel.numbers import format_decimal, format_percent
+from babel.numbers import format_percent
 
+from deniable.privacy.claims import FILE, facts_of, guesses
 from deniable.privacy.posterior import posterior_bound, right_for
+from deniable.survey import Survey
 
 pytestmark = pytest.mark.browser
 Javascript = Callable[..., Any]
+Vectors = Callable[[str], list[dict[str, Any]]]
 
+ISSUER = base64.urlsafe_b64encode((1 << 2047 | 1).to_bytes(256, "big")).decode().rstrip("=")
+TABLE = json.loads(FILE.read_text(encoding="utf-8"))
 ON_A_PAGE = """
 const block = document.createElement("script");
 Object.assign(block, { type: "application/json", id: "messages", textContent: JSON.stringify({ language: given.language, messages: {} }) });
 document.head.append(block);
-const { protection } = await import("/consent.mjs");
+const { levelOf } = await import("/claims.mjs");
 const { percent } = await import("/language.mjs");
 const bounds = given.odds.map((own) => posterior.posteriorBound({ own: BigInt(own), other: 1n }));
-return bounds.map((bound) => [protection(bound), percent(bound)]);
+return bounds.map((bound) => [levelOf(bound, given.levels), percent(bound)]);
+"""
+CLAIMS = """
+const { isMet, levelOf } = await import("/claims.mjs");
+return given.cells.map(({ bounds, facts }) => [
+  bounds.map((percent) => levelOf({ percent }, given.levels)),
+  given.claims.filter(({ when }) => isMet(when, facts)).map(({ id }) => id),
+]);
+"""
+FACTS = """
+const { factsOf } = await import("/claims.mjs");
+const read = (text) => definition.readDefinition(new TextEncoder().encode(text));
+return Promise.all(given.definitions.map(async (text) => factsOf(await read(text), given.levels)));
 """
 ODDS = [1, 2, 3, 4, 9, 10, 48, 50, 98, 99, 101, 729, 2980, 22026, 10**6, 10**9, 10**11, 10**12, 10**300]
 BOUNDS = [posterior_bound(Fraction(odds)) for odds in ODDS]
@@ -29,41 +48,88 @@ LANGUAGES = ["en", "de", "ar", "fr", "fa", "hi"]
 
 
 def given(language: str) -> dict[str, Any]:
-    return {"language": language, "odds": [str(odds) for odds in ODDS]}
+    return {"language": language, "odds": [str(odds) for odds in ODDS], "levels": TABLE["levels"]}
 
 
 def level(bound: Any) -> str:
-    return "strong" if bound <= 75 else "medium" if bound <= 90 else "weak"
+    return "strong" if bound <= 75 else "medium" if bound <= 90 else "weak" if bound <= 99 else "none"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_level_is_the_same_in_every_language_and_weak_protection_is_to_be_thought_about(javascript: Javascript, language: str) -> None:
-    told = [protection for protection, _ in javascript(ON_A_PAGE, given(language))]
-    assert [one["level"] for one in told] == [level(bound) for bound in BOUNDS]
-    assert [one["advice"] is not None for one in told] == [bound > 90 for bound in BOUNDS]
-    assert {one["name"] for one in told} == {"Strong protection.", "Medium protection.", "Weak protection.", "Next to no protection."}
+def test_the_level_is_the_same_in_every_language(javascript: Javascript, language: str) -> None:
+    assert [name for name, _ in javascript(ON_A_PAGE, given(language))] == [level(bound) for bound in BOUNDS]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_people_are_counted_whole_in_the_digits_of_the_language(javascript: Javascript, language: str) -> None:
-    for bound, (told, _) in zip(BOUNDS, javascript(ON_A_PAGE, given(language)), strict=True):
-        counted = right_for(bound)
-        assert (told["name"] == "Next to no protection.") == (counted == (100, 100))
-        of, right, half = (plain(format_decimal(n, locale=language, numbering_system="latn")) for n in (*counted, counted[0] // 2))
-        all_of_them = "Somebody who saw all that 100 people sent could guess right for all 100; without it, for 50."
-        some = f"Somebody who saw all that {of} people sent could guess right for {right} at most; without it, for {half}."
-        assert plain(told["guess"]) == plain(all_of_them if counted == (100, 100) else some)
+def disagreements(got: list[Any], cells: list[dict[str, Any]]) -> list[Any]:
+    return [
+        (cell["facts"], set(names) ^ set(cell["true"]))
+        for (levels, names), cell in zip(got, cells, strict=True)
+        if levels != [cell["facts"]["one"], cell["facts"]["record"]] or set(names) != set(cell["true"])
+    ]
+
+
+def test_the_browser_shows_the_claims_that_are_true_and_no_others(javascript: Javascript, vectors: Vectors) -> None:
+    cells = vectors("claims")
+    assert disagreements(javascript(CLAIMS, {**TABLE, "cells": cells}), cells) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("value >= (required.least ?? value)", "true"),
+        ("value <= (required.most ?? value)", "true"),
+        ("return required.includes(value);", "return true;"),
+        ("percent <= most", "percent < most || most > 99"),
+        (".every(([name, required])", ".some(([name, required])"),
+    ],
+)
+def test_a_browser_that_judges_otherwise_is_noticed(broken_javascript: Javascript, vectors: Vectors, right: str, wrong: str) -> None:
+    """The control."""
+    cells = vectors("claims")
+    assert disagreements(broken_javascript("claims.mjs", right, wrong, CLAIMS, {**TABLE, "cells": cells}), cells)
+
+
+def surveys() -> list[Survey]:
+    yes_no = [{"id": f"q{n}", "text": "A?", "type": "yes_no"} for n in range(4)]
+    several = {"id": "m", "text": "Which?", "type": "multi_choice", "options": ["a", "b", "c"], "required": False}
+    number = {"id": "n", "text": "How many?", "type": "number", "low": 0, "high": 20, "levels": 5}
+    keys: list[dict[str, Any]] = [
+        {"questions": yes_no[:1], "epsilon": "ln 3"},
+        {"questions": yes_no, "epsilon": "ln 9", "ask": 2},
+        {"questions": [*yes_no, several, number], "epsilon": 4.6, "groups": ["A", "B", "C"], "access": "invited"},
+        {
+            "questions": [several, number],
+            "epsilon": 10,
+            "accept_high_epsilon": True,
+            "release": "close",
+            "batch": 3,
+            "accept_small_batches": True,
+        },
+    ]
+    found = [Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", **one}) for one in keys]
+    return [survey.with_issuer(ISSUER) if survey.access == "invited" else survey for survey in found]
+
+
+def test_the_browser_finds_the_facts_that_python_finds(javascript: Javascript) -> None:
+    definitions = [survey.definition.decode() for survey in surveys()]
+    got = javascript(FACTS, {"definitions": definitions, "levels": TABLE["levels"]})
+    assert got == [facts_of(survey) for survey in surveys()]
+    assert {facts["weaker"] for facts in got} == {"strong", "medium", "none"}
 
 
 def test_people_are_never_counted_in_the_flattering_direction() -> None:
-    told = [right_for(bound) for bound in BOUNDS]
-    assert all(Fraction(right, of) >= Fraction(odds, odds + 1) for (of, right), odds in zip(told, ODDS, strict=True))
+    counted = [right_for(bound) for bound in BOUNDS]
+    assert all(Fraction(right, of) >= Fraction(odds, odds + 1) for (of, right), odds in zip(counted, ODDS, strict=True))
     assert [right_for(posterior_bound(Fraction(odds))) for odds in (9, 243, 22026, 10**6)] == [
         (100, 90),
         (1000, 996),
         (10**5, 99996),
         (100, 100),
     ]
+    for survey in surveys():
+        people = guesses(survey)
+        assert Fraction(people.one, people.of) * 100 >= Fraction(posterior_bound(max(q.odds for q in survey.questions)))
+        assert people.blind * 2 == people.of
 
 
 def plain(text: str) -> str:
@@ -75,16 +141,3 @@ def plain(text: str) -> str:
 def test_a_percentage_is_the_one_of_exact_arithmetic_as_the_language_writes_it(javascript: Javascript, language: str) -> None:
     got = [plain(written) for _, written in javascript(ON_A_PAGE, given(language))]
     assert got == [plain(format_percent(b / 100, locale=language, decimal_quantization=False, numbering_system="latn")) for b in BOUNDS]
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [
-        ("if (sure <= MEDIUM)", "if (!(number(sure, { maximumFractionDigits: 9 }) > MEDIUM))"),
-        ("if (sure <= MEDIUM)", "if (`${sure}` <= `${MEDIUM}`)"),
-    ],
-)
-def test_a_comparison_of_the_written_number_is_noticed(broken_javascript: Javascript, right: str, wrong: str) -> None:
-    """The control: German writes 99,996, which is no number; and as texts, 100 comes before 90."""
-    got = broken_javascript("consent.mjs", right, wrong, ON_A_PAGE, given("de"))
-    assert [told["level"] for told, _ in got] != [level(bound) for bound in BOUNDS]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deniable.xlsform.languages import _NAMES
+from deniable.forms.languages import _NAMES
 from deniable_server.web.languages import LANGUAGES, tongue_of
 
 pytestmark = pytest.mark.browser

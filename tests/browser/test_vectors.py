@@ -164,7 +164,7 @@ def test_a_browser_with_another_rule_of_exclusive_options_fails_the_vectors(
 
 
 def test_every_definition_is_accepted_or_refused_as_in_python(javascript: Javascript, vectors: Vectors) -> None:
-    cases = [*vectors("definitions"), *vectors("window_definitions")]
+    cases = [*vectors("definitions"), *vectors("window_definitions"), *vectors("device_definitions")]
     got = javascript(
         """return Promise.all(given.map(async ({ text, base64, pin, max_epsilon: maxEpsilon }) => {
             const bytes = base64 ? Uint8Array.from(atob(base64), (c) => c.charCodeAt()) : new TextEncoder().encode(text);
@@ -207,20 +207,20 @@ def test_every_bound_and_every_count_of_people_is_that_of_decimal_arithmetic(jav
 SUBMIT = (
     ASK_ALL
     + """const bytesOf = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-    return Promise.all(given.map(async ({ definition: text, answers, id, words, asked, group, mode, invitation }) => {
+    return Promise.all(given.map(async ({ definition: text, answers, id, words, asked, group, mode, invitation, token }) => {
         const { survey: { questions, items }, digest } = await definition.readDefinition(new TextEncoder().encode(text));
         const { next, used } = stream(words);
         const categories = encode.encodeAll(questions, questions.map(({ id }) => answers[id]), next);
         const bits = items.map(({ channel }, index) => randomize.randomize(channel, categories[index], next));
         const reports = submission.pack(items, bits, asked ?? undefined);
-        const more = { group, mode, invitation: invitation && bytesOf(invitation) };
+        const more = { group, mode, invitation: invitation && bytesOf(invitation), token };
         return [submission.envelope({ id: fromHex(id), digest, count: 1, reports, ...more }), used()];
     }));"""
 )
 
 
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Javascript, vectors: Vectors) -> None:
-    cases = [*vectors("submissions"), *vectors("window_submissions")]
+    cases = [*vectors("submissions"), *vectors("window_submissions"), *vectors("device_submissions")]
     assert javascript(SUBMIT, cases) == [[case["envelope"], len(case["words"])] for case in cases]
 
 
@@ -239,7 +239,7 @@ SHOWN = """return Promise.all(given.map(async ({ definition: text, answers }) =>
 
 
 def test_the_page_shows_a_question_where_its_answer_is_sent(javascript: Javascript, vectors: Vectors) -> None:
-    cases = vectors("submissions")
+    cases = [*vectors("submissions"), *vectors("device_submissions")]
     assert javascript(SHOWN, cases) == [shown_in_python(case) for case in cases]
 
 
@@ -312,6 +312,43 @@ WRONG_BOUNDS = {
 def test_a_bound_that_is_rounded_otherwise_fails_the_vectors(bug: str, broken_javascript: Javascript, vectors: Vectors) -> None:
     cases = vectors("bounds")
     assert broken_javascript("posterior.mjs", *WRONG_BOUNDS[bug], BOUNDS, cases) != bounds_of(cases)
+
+
+READ_GRIDS = """return Promise.all(given.map(async ({ text, blocks }) => {
+  const bytes = new TextEncoder().encode(text);
+  return definition.readDefinition(bytes, {}).then(({ digest, survey }) => [digest, blocks && survey.blocks], () => false);
+}));"""
+WRONG_GRIDS = {
+    "an item may have help": ("grid_mark.mjs", "question.help !== undefined", "false"),
+    "a block may begin again": ("grid_mark.mjs", "grid?.id === mark.id)) return", "false)) return"),
+    "options may differ": ("grid_mark.mjs", "source.options, source.scores", "source.scores"),
+    "scores may differ": ("grid_mark.mjs", "source.options, source.scores", "source.options"),
+    "some items may be skipped": ("grid_mark.mjs", "source.scores, required, showIf", "source.scores, showIf"),
+    "conditions may differ": ("grid_mark.mjs", "required, showIf]", "required]"),
+    "a section may begin within": ("grid_mark.mjs", " && question.section === undefined", ""),
+    "a choice may be in a block": ("types/base.mjs", "marks: []", 'marks: ["grid"]'),
+    "a block's id may be anything": ("definition.mjs", "identifier(served.grid.id,", "void (served.grid.id,"),
+    "items are drawn apart": ("definition.mjs", "...(grid ? [grid.first] : [])", ""),
+    "any item has translated options": ("definition.mjs", "rule(!question.grid || first,", "rule(true,"),
+    "any item has a translated text": ("definition.mjs", '(key !== "grid" || first)', "true"),
+    "a translated block may be empty": ("definition.mjs", "Object.keys(own.grid).length > 0", "true"),
+    "other bytes are written": ("grid_mark.mjs", "grid.first === question ? gridTexts(grid) : {}", "gridTexts(grid)"),
+}
+
+
+def grids_of(cases: list[dict[str, Any]]) -> list[Any]:
+    return [case["accepted"] and [case["digest"], case["blocks"]] for case in cases]
+
+
+def test_every_definition_with_a_rating_block_is_accepted_or_refused_as_in_python(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("grid_definitions")
+    assert javascript(READ_GRIDS, cases) == grids_of(cases)
+
+
+@pytest.mark.parametrize("bug", WRONG_GRIDS)
+def test_a_rating_block_that_is_read_otherwise_fails_the_vectors(bug: str, broken_javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("grid_definitions")
+    assert broken_javascript(*WRONG_GRIDS[bug], READ_GRIDS, cases) != grids_of(cases)
 
 
 BUGS = {

@@ -19,13 +19,16 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.kit.issuer import base64url, issued, sign
 
 from deniable.cli import main
 from deniable.survey import Survey
+from deniable.wire import blind_rsa
 from deniable.wire.access_codes import submission_id
 from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
+from deniable.wire.tokens import modulus_of, token_message
 
 STUDY = """
 deniable: 1
@@ -74,9 +77,11 @@ class Server:
     records: dict[str | None, bytes] = field(default_factory=dict)
     extra_headers: tuple[tuple[str, str], ...] = ()
     lock: threading.Lock = field(default_factory=threading.Lock)
+    exchanged: dict[str, str] = field(default_factory=dict)
+    signs_with_another_key: bool = False
 
     def publish(self, survey: Survey) -> None:
-        self.definitions[survey.id] = survey.definition
+        self.definitions[survey.id] = issued(survey).definition
 
     @property
     def posts(self) -> list[Seen]:
@@ -106,14 +111,27 @@ class Server:
             with self.lock:
                 self.accepted.pop(withdrawn, None)
             return 200, b'{"withdrawn": true}'
+        if parts[-1] == "tokens":
+            return self._exchange(json.loads(seen.body))
         submission = Submission.from_json(seen.body)
         if submission.count > 1 and seen.headers.get("authorization") != f"Bearer {self.key}":
             return _error(401, "count must be 1 without a key with the scope submit")
-        submission.check(_parsed(definition))
+        survey = _parsed(definition)
+        submission.check(survey)
+        if submission.token:
+            message = token_message(survey.digest, submission.token.nonce)
+            assert blind_rsa.verify(modulus_of(survey.issuer), message, submission.token.signature)
         with self.lock:
             if self.accepted.setdefault(submission.id.hex(), seen.body) != seen.body:
                 return _error(409, "the id was used with other bytes")
         return 200, json.dumps({"accepted": submission.count}).encode()
+
+    def _exchange(self, asked: dict[str, str]) -> tuple[int, bytes]:
+        with self.lock:
+            if self.exchanged.setdefault(asked["code"], asked["blinded"]) != asked["blinded"]:
+                return 403, b'{"rule": "invitation", "detail": "not known, or used"}'
+        signed = sign(base64.urlsafe_b64decode(asked["blinded"] + "=="), by_another_key=self.signs_with_another_key)
+        return 200, json.dumps({"signature": base64url(signed)}).encode()
 
     def _collected(self, what: str, seen: Seen, survey: Survey) -> tuple[int, bytes]:
         wanted = parse_qs(urlsplit(seen.path).query).get("group", [None])[0]

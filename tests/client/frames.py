@@ -85,28 +85,29 @@ SURVEY = Survey.from_dict(
 )
 GROUPED = Survey.from_dict({**SURVEY.to_dict(), "id": "grouped", "groups": ["North", "South"]})
 ANSWERS: dict[str, Any] = {
-    "smokes": "yEs",
+    "smokes": "tRuE",
     "bird": "\tb377",
     "mood": "m241 ",
     "age": 613.2519,
     "bin": 736.125,
     "drugs": ["kiwi", "plum"],
-    "more": "nO",
+    "more": "fAlsE",
 }
 CELLS = {
     **{k: v for k, v in ANSWERS.items() if k != "drugs"},
-    "drugs[tea]": "nO",
-    "drugs[plum]": "yEs",
-    "drugs[kiwi]": "yEs",
+    "drugs[tea]": "fAlsE",
+    "drugs[plum]": "tRuE",
+    "drugs[kiwi]": "tRuE",
     "clinic": "North",
 }
 CATEGORIES = (377, 241, 153, 154, 147)
-WORDS = re.compile(r"yEs|\bnO\b|kiwi, plum|CANARY|613\.25|736\.125")
+WORDS = re.compile(r"tRuE|fAlsE|kiwi, plum|CANARY|613\.25|736\.125")
 LABELS = re.compile(r"(?<!b376,)(?<!b376, )b377|(?<!m240,)(?<!m240, )m241")
 NUMBERS = re.compile(
     "|".join(rf"(?<!line )(?<![\w.\-])(?<!\b{n - 1}, )(?<!\b{n - 1}\.0, )(?<!\b{n - 1}\.0,)(?<!\b{n - 1},){n}\b" for n in CATEGORIES)
 )
-"""Answers as they are written, and their categories, of which 153 and 154 are of a number between two; a survey's own lists are none."""
+"""Answers as they are written, and their categories, of which 153 and 154 are of a number between two; a survey's own lists are none.
+The words are so long that random bytes do not spell them by chance."""
 READER = Survey.from_definition.__func__.__code__  # type: ignore[attr-defined]
 """What it calls reads the server's bytes, label by label, and counts them: there alone these labels and numbers are the survey's."""
 BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
@@ -408,7 +409,7 @@ def _command(client: SurveyClient, folder: Path, *words: str, stdin: str | None 
 
 def _cp1252(folder: Path) -> Path:
     path = folder / "answers.csv"
-    path.write_bytes((_text() + "CANARY\xe9,yEs\n").encode("cp1252"))
+    path.write_bytes((_text() + "CANARY\xe9,tRuE\n").encode("cp1252"))
     return path
 
 
@@ -464,11 +465,11 @@ WRONG: dict[str, Act] = {
     "rows in a text": lambda client, folder: client.submit_many("canaries", "bird\nCANARY\n"),
     "a column of a frame": lambda client, folder: client.submit_many("canaries", _table()["bird"]),
     "a whole number that is too long": lambda client, folder: client.submit("canaries", {**ANSWERS, "bird": 377 * 10**5000}),
-    "a file without a header": lambda client, folder: client.submit_many("canaries", _csv(folder, "CANARY,yEs\nb377,yEs\n")),
+    "a file without a header": lambda client, folder: client.submit_many("canaries", _csv(folder, "CANARY,tRuE\nb377,tRuE\n")),
     "a file that is not UTF-8": lambda client, folder: client.submit_many(
         "canaries", io.TextIOWrapper(io.BytesIO(b"smokes\nCANARY\xff"), "utf-8")
     ),
-    "a broken file": lambda client, folder: client.submit_many("canaries", _csv(folder, _text() + '"yEs"CANARY,\n')),
+    "a broken file": lambda client, folder: client.submit_many("canaries", _csv(folder, _text() + '"tRuE"CANARY,\n')),
     "an unknown column": lambda client, folder: client.submit_many("canaries", list(_rows()), columns={"others": "bird"}),
     "a file in another encoding": lambda client, folder: client.submit_many("canaries", _cp1252(folder)),
     "a workbook that is none": lambda client, folder: client.submit_many("canaries", _not(folder / "answers.xlsx")),
@@ -582,7 +583,7 @@ def _logs_an_answer() -> None:
 
 def _answers_reach_the_reader_of_definitions() -> None:
     def breaking(raw: bytes) -> Any:
-        held = {"smokes": "yEs", "bird": "b377"}  # noqa: F841
+        held = {"smokes": "tRuE", "bird": "b377"}  # noqa: F841
         raise RuntimeError("a bug")
 
     document.strict_json = _ours(breaking, document)

@@ -67,8 +67,13 @@ def test_check_speaks_of_people_of_100_the_least_protected_question_first(run, s
     assert result.stdout == (
         "anes1996: An election study\n\n"
         "Least protected question: vote, “Whom did you vote for?”\n"
-        "Of 100 people who give an answer, 95 have it in their record; of 100 who give another answer, 5 have it there too.\n"
+        "Of 100 people who give an answer, 95 have it in their record; of 100 who give another answer, 5 have the first one there too.\n"
         "Someone who starts at 50:50 about a respondent can become at most 99% sure from the whole record, or 96% from one answer.\n\n"
+        "Respondents read:\n"
+        "  Weak protection. Coins hide your answers, but only a little. Think about it before you start.\n"
+        "  Of 100 people, a guess is right for at most: 50 knowing nothing, 96 from one answer, 99 from all together.\n"
+        "  Records are shown once a day at most, at least 10 together. Someone who watches may learn on which day you answered.\n"
+        "stronger: Set epsilon to ln 9, about 2.20, for medium protection\n\n"
         "question  type     part  recorded, if given  recorded, if not\n"
         "vote      choice  75.0%           95 of 100          5 of 100\n"
         "tvnews    yes_no  25.0%           73 of 100         27 of 100\n\n"
@@ -77,7 +82,7 @@ def test_check_speaks_of_people_of_100_the_least_protected_question_first(run, s
         f"words    {six_words(Survey.from_file(survey_file).digest)} (compare with the foot of the survey's first page)\n"
         "access   open\n"
         "layout   list\n"
-        "batch    10\n"
+        "release  daily: once a day at most, at least 10 at a time\n"
     )
 
 
@@ -102,7 +107,7 @@ def test_check_says_what_a_sample_and_a_single_question_say(run, survey_file):
     survey_file.write_text("\n".join(FILE.splitlines()[:-1]))
     found = run("check", str(survey_file)).stdout
     assert "\n\nvote: Whom did you vote for?\nOf 100 people" in found
-    assert "from one answer" not in found
+    assert "% from one answer" not in found
 
 
 def test_check_as_json_says_the_same(run, survey_file):
@@ -259,7 +264,7 @@ def test_submit_takes_the_invitation_of_a_personal_link(run, server, answers, in
     code = format_code(bytes(range(15)))
     assert run("submit", f"{server.url}/s/invited#code={code}", str(answers)).exit_code == 0
     [body] = server.accepted.values()
-    assert Submission.from_json(body).invitation == bytes(range(15))
+    assert (Submission.from_json(body).invitation, Submission.from_json(body).token is not None) == (None, True)
 
 
 def test_check_shows_groups_access_layout_and_what_a_language_lacks(run, survey_file):
@@ -267,7 +272,8 @@ def test_check_shows_groups_access_layout_and_what_a_language_lacks(run, survey_
     survey_file.write_text(FILE.replace("questions:", texts))
     result = run("check", str(survey_file))
     assert result.exit_code == 0
-    assert "access   invited\nlayout   steps\nbatch    10\ngroups   North, Süd\n" in result.stdout
+    release = "close: all together when the survey closes, at least 10 at a time"
+    assert f"access   invited\nlayout   steps\nrelease  {release}\ngroups   North, Süd\n" in result.stdout
     assert result.stdout.endswith(
         "note: de has no about; it is shown in en\n"
         "note: de has no questions.vote.text; it is shown in en\n"
@@ -276,6 +282,8 @@ def test_check_shows_groups_access_layout_and_what_a_language_lacks(run, survey_
     )
     found = json.loads(run("check", "--json", str(survey_file)).stdout)
     assert (found["groups"], found["access"], found["layout"]) == (["North", "Süd"], "invited", "steps")
+    assert "digest   fixed at publication: the server adds its key for invitation codes\n" in result.stdout
+    assert (found["digest"], found["words"]) == (None, None)
     assert found["untranslated"][0] == {"language": "de", "where": "about"}
     assert len(found["untranslated"]) == 4
 
@@ -438,7 +446,7 @@ def test_results_come_as_table_csv_or_json(run, server, study, monkeypatch):
 
 
 def test_every_command_explains_itself_with_an_example(run):
-    for name in cli.MODULES:
+    for name in cli.COMMANDS:
         text = run(name, "--help").stdout
         assert "Example" in text
         assert f"deniable {name}" in text
@@ -544,3 +552,12 @@ def test_the_control_an_encoder_that_quotes_answers_is_noticed(run, server, tmp_
     path = tmp_path / "a.csv"
     path.write_text(WRONG["cell"])
     assert CANARY in run("submit", f"{server.url}/s/birds", str(path)).output
+
+
+def test_check_says_that_results_are_public_and_what_respondents_read_of_it(run, survey_file):
+    private = run("check", str(survey_file)).stdout
+    survey_file.write_text(FILE.replace("epsilon:", "results: public\nepsilon:"))
+    public = run("check", str(survey_file)).stdout
+    for sentence in ("results  public: a page shows them to everyone", "The results will be public"):
+        assert sentence in public
+        assert sentence not in private

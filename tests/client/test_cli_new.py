@@ -74,6 +74,22 @@ def test_a_topic_is_written_as_it_is(tmp_path: Path, topic: str) -> None:
     assert (tmp_path / "s.yaml").read_text() == next(one.text for one in TOPICS if one.name == topic)
 
 
+def test_a_topic_and_a_dialog_can_begin_with_the_comprehension_check(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["new", str(tmp_path / "s.yaml"), "--topic", "drugs", "--comprehension"])
+    assert done.exit_code == 0, done.output
+    assert [question.id for question in Survey.from_file(tmp_path / "s.yaml").questions][:4] == [
+        "check_1",
+        "check_2",
+        "check_3",
+        "cannabis",
+    ]
+    asked = "\n".join([*START, *yes_no("Do you smoke?"), "", "0", ""])
+    done = CliRunner().invoke(main, ["new", str(tmp_path / "own.yaml"), "--comprehension"], input=asked)
+    assert done.exit_code == 0, done.output
+    assert "4 questions, 1,000 people" in done.output, "its cost is part of the verdict"
+    assert [question.id for question in Survey.from_file(tmp_path / "own.yaml").questions] == ["check_1", "check_2", "check_3", "q1"]
+
+
 def test_a_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text("mine")
     done = CliRunner().invoke(main, ["new", str(tmp_path / "s.yaml"), "--topic", "drugs"])

@@ -111,7 +111,7 @@ def calls(method: Callable[..., Any], owner: Any) -> Iterator[tuple[str, Callabl
 def shown(*classes: type) -> list[str]:
     found = []
     for owner, name, method in methods(*classes):
-        client = SurveyClient("http://127.0.0.1:9", outbox=":memory:", retries=0)  # nothing listens there
+        client = SurveyClient("http://127.0.0.1:9", outbox=":memory:", retries=0, min_batch=1)  # nothing listens there
         client._surveys["study"] = Survey.from_text(STUDY)
         with client:
             for what, call in calls(method, client.survey("study") if issubclass(owner, SurveySession) else client):

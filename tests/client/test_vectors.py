@@ -29,12 +29,14 @@ from deniable.mechanism import Channel, Window
 from deniable.privacy.posterior import odds_of_sum, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.layout import Layout
+from deniable.survey.piping import pipe_problem, without_answers
 from deniable.survey.types import TYPES
 from deniable.wire import access_codes
 from deniable.wire.public import Public
 from deniable.wire.record import pack, unpack
 from deniable.wire.six_words import WORDS, six_words
 from deniable.wire.submission import Submission, _decode64
+from deniable.wire.tokens import Token
 
 FOLDER = Path(__file__).parents[1] / "vectors"
 SHARED = (
@@ -51,6 +53,7 @@ SHARED = (
     "exclusive",
 )
 WINDOWS = ("windows", "window_definitions", "window_submissions")
+DEVICE = ("orders", "pipes", "device_definitions", "device_submissions")
 Vectors = Callable[[str], list[dict[str, Any]]]
 
 
@@ -90,10 +93,11 @@ def test_there_are_a_thousand_vectors_of_windows(vectors: Vectors) -> None:
 @pytest.mark.slow
 def test_the_vectors_are_what_their_scripts_write(tmp_path: Path) -> None:
     subprocess.run([sys.executable, FOLDER / "make_twin_vectors.py", tmp_path], check=True)
-    subprocess.run([sys.executable, "-m", "tests.vectors.make_window_vectors", tmp_path], check=True, cwd=FOLDER.parents[1])
+    for script in ("make_window_vectors", "make_grid_vectors", "make_device_vectors"):
+        subprocess.run([sys.executable, "-m", f"tests.vectors.{script}", tmp_path], check=True, cwd=FOLDER.parents[1])
     for made in tmp_path.iterdir():
         assert made.read_bytes() == (FOLDER / made.name).read_bytes(), made.name
-    assert {made.stem for made in tmp_path.iterdir()} == {*SHARED, *WINDOWS, "bad_envelopes"}
+    assert {made.stem for made in tmp_path.iterdir()} == {*SHARED, *WINDOWS, *DEVICE, "bad_envelopes", "grid_definitions"}
 
 
 def test_every_threshold_is_the_one_of_exact_arithmetic(vectors: Vectors) -> None:
@@ -169,13 +173,22 @@ def taken(case: dict[str, Any]) -> Survey | None:
 
 
 def test_every_definition_is_accepted_or_refused(vectors: Vectors) -> None:
-    cases = [(case, taken(case)) for name in ("definitions", "window_definitions") for case in vectors(name)]
+    cases = [(case, taken(case)) for name in ("definitions", "window_definitions", "device_definitions") for case in vectors(name)]
     assert [case["name"] for case, survey in cases if case["accepted"] != bool(survey)] == []
     for case, survey in cases:
         if survey:
             assert survey.digest == case["digest"]
             assert survey.epsilon == pytest.approx(case["epsilon"], rel=1e-12, abs=1e-15)
             assert str(posterior_bound(survey.odds)) == case["bound"]
+
+
+def test_every_definition_with_a_rating_block_is_accepted_or_refused_and_keeps_its_items_in_one_block(vectors: Vectors) -> None:
+    for case in vectors("grid_definitions"):
+        survey = taken(case)
+        assert bool(survey) == case["accepted"], case["name"]
+        if survey:
+            assert survey.digest == case["digest"]
+            assert case["blocks"] in (None, [list(block) for block in survey.blocks]), case["name"]
 
 
 def test_every_answer_with_exclusive_options_is_accepted_or_refused_as_one_and_in_a_column(vectors: Vectors) -> None:
@@ -227,16 +240,24 @@ def test_every_bound_and_every_count_of_people_is_that_of_decimal_arithmetic(vec
             assert str(posterior_bound(Fraction(int(case["own"]), int(case["other"])))) == case["bound"], case
 
 
+def test_every_text_refers_to_earlier_answers_or_is_refused(vectors: Vectors) -> None:
+    for case in vectors("pipes"):
+        assert (pipe_problem(case["text"], ("a", "b")) is None) == case["good"], case
+        if case["good"]:
+            assert without_answers(case["text"]) == case["plain"], case
+
+
 @pytest.mark.slow
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vectors) -> None:
-    for case in (*vectors("submissions"), *vectors("window_submissions")):
+    for case in (*vectors("submissions"), *vectors("window_submissions"), *vectors("device_submissions")):
         survey, words = Survey.from_definition(case["definition"].encode()), Stream(case["words"])
         given = [np.array([encode(item, answer, words)]) for item, answer in each_answer(survey, case["answers"])]
         categories = apply_skip_logic(survey, np.array(given))
         bits = [randomize(item.channel, category, words) for item, category in zip(survey.items, categories, strict=True)]
         asked = None if case["asked"] is None else np.array([case["asked"]], dtype=np.bool_)
         invitation = _decode64(case, "invitation") if "invitation" in case else None
-        more: dict[str, Any] = {"group": case.get("group"), "mode": case.get("mode", "device"), "invitation": invitation}
+        token = Token(*(_decode64(case["token"], name) for name in ("nonce", "signature"))) if "token" in case else None
+        more: dict[str, Any] = {"group": case.get("group"), "mode": case.get("mode", "device"), "invitation": invitation, "token": token}
         sent = Submission(bytes.fromhex(case["id"]), survey.digest, 1, pack(survey, bits, asked), **more)
         assert sent.to_json() == case["envelope"].encode()
         assert words.left == []

@@ -32,8 +32,8 @@ def test_the_file_on_the_page_is_a_survey_and_its_mistake_is_told_as_the_page_sa
     assert [bool(question.help) for question in survey.questions] == [True, False, True, False]
     assert len([question for question in survey.questions if question.section]) == 2
     (tmp_path / "sleep.yaml").write_text(text.replace("at_least: 48", "at_least: 40"))
-    done = CliRunner().invoke(main, BLOCKS[2][0].split())
-    assert (done.exit_code, done.output) == (1, BLOCKS[2][1])
+    done = CliRunner().invoke(main, BLOCKS[4][0].split())
+    assert (done.exit_code, done.output) == (1, BLOCKS[4][1])
 
 
 def test_a_topic_is_begun_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,6 +41,13 @@ def test_a_topic_is_begun_as_the_page_says(tmp_path: Path, monkeypatch: pytest.M
     done = CliRunner().invoke(main, BLOCKS[1][0].split())
     assert done.output == BLOCKS[1][1]
     assert Survey.from_file(tmp_path / "drugs.yaml").id == "drugs"
+
+
+def test_a_file_is_copied_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(main, BLOCKS[1][0].split())
+    assert CliRunner().invoke(main, BLOCKS[3][0].split()).output == BLOCKS[3][1]
+    assert Survey.from_file(tmp_path / "drugs-2.yaml").id == "drugs-2"
 
 
 def test_the_page_lists_all_topics() -> None:

@@ -29,7 +29,7 @@ KEPT = os.environ.get("ACCESSIBILITY")
 """The folder for what a screen reader gets, where everything is to be looked at."""
 LOOKS = tuple(itertools.product((360, 1280), ("light", "dark")))
 ALL = tuple(itertools.product(JOURNEYS, LANGUAGES))
-SOME = tuple(zip(JOURNEYS, LANGUAGES, strict=False))
+SOME = tuple(zip(JOURNEYS, ("ar", "en", "es", "de", "fr"), strict=True))  # Arabic has the tallest letters, German the longest words
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_a_fault_in_the_markup_is_found(questions: Visit) -> None:
 
 
 STYLES = (
-    (".quiet { color: #bbb !important }", "wrong color-contrast: #questions > .lock"),
+    (".quiet { color: #bbb !important }", 'wrong color-contrast: p[data-claims="lock"]'),
     (".quiet { color: #bbb !important }", "wrong color-contrast: #hint-6"),  # far below what the window shows
     ("button.link { min-height: 0 !important; font-size: 9px !important } .missing li { line-height: 1 }", "target-size"),
     (".question { min-width: 400px !important }", "sticks out: page: "),
@@ -110,7 +110,7 @@ STYLES = (
     (".lock { white-space: nowrap; font-size: .6rem }", "text at 200%: sticks out"),
     (".lock { height: 1.5rem; overflow: hidden }", "cut off: p.quiet lock"),
     (".lock { height: 1.5rem }", "cut off: p.quiet lock"),
-    (".lock { line-height: .8 !important }", "text at 200%: collides: p.quiet lock"),
+    (".lock { line-height: .7 !important }", "text at 200%: collides: p.quiet lock"),
 )
 
 
@@ -178,7 +178,7 @@ def test_the_last_look_is_heard_as_questions_and_answers(visit: Callable[[str], 
         "    button “Change the answer to question 1”",
         "  term “How many hours did you work?”",
         "  definition",
-        "    text “No answer, which the coins hide like any other”",
+        "    text “No answer. The coins are tossed for it, too.”",
         "    button “Change the answer to question 2”",
     ]
 

@@ -62,10 +62,10 @@ def test_back_goes_through_the_questions_to_consent_and_nothing_is_lost(page: An
     for _ in range(4):
         page.press("next")
     assert page.step("questions") == "review"
-    assert review_of(page) == ["Yes", "weekly", "No answer, which the coins hide like any other", "44"]
+    assert review_of(page) == ["Yes", "weekly", "No answer. The coins are tossed for it, too.", "44"]
     page.press("send")
     assert page.step("review") == "thanks"
-    assert site.results(steps)["n"] == 1
+    assert site.count(steps) == 1
 
 
 def test_back_goes_from_the_last_look_to_a_list_of_questions_and_from_there_to_consent(page: Any, site: Any) -> None:

@@ -10,7 +10,6 @@ import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from tests.kit.patience import patient
-from tests.kit.servers.tallies import tally_of
 
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
@@ -75,8 +74,8 @@ def form(browser: Chrome) -> Iterator[Form]:
 
 
 def tally(site: Any, survey: Survey, **which: Any) -> Tally:
-    with site.server.store() as store:
-        return tally_of(store, survey.id, **which)
+    whole: Tally = site.tally(survey, **which)
+    return whole
 
 
 def test_the_browser_of_these_tests_runs_no_scripts(form: Form, site: Any, survey: Survey) -> None:

@@ -205,19 +205,27 @@ def search(person: Respondent, survey: Survey) -> None:
 
 
 @pytest.fixture
-def recorded(own_site: Any) -> Iterator[None]:
-    """One person's record comes to the server: one more row, and no option in its log or in any table but that of the definitions."""
-    before = len(rows(own_site, "submissions"))
+def recorded(own_site: Any, surveys: list[Survey]) -> Iterator[None]:
+    """One person's record comes to the server: one more row, and no option in its log or in any table but that of the definitions.
+
+    A row that waits is encrypted, so the tables are searched after a release, too.
+    """
+    before, definitions = len(rows(own_site.server.db, "intake")), rows(own_site.server.db, "surveys", "compiled")
     yield
-    assert len(rows(own_site, "submissions")) == before + 1
-    assert [row for row in rows(own_site) if "kanary" in row] == []
+    assert rows(own_site.server.db, "surveys", "compiled") == definitions
+    assert len(rows(own_site.server.db, "intake")) == before + 1
+    with own_site.released(*surveys) as store:
+        assert len(rows(store.database.path, "submissions")) == before + 1
+        released = rows(store.database.path)
+    assert [row for row in (*rows(own_site.server.db), *released) if "kanary" in row] == []
     assert "kanary" not in own_site.server.log.read_text(encoding="utf-8")
 
 
-def rows(site: Any, *tables: str) -> list[str]:
-    """All rows of these tables of the server's database, or of all but that of the definitions."""
-    with contextlib.closing(sqlite3.connect(site.server.db)) as db:
-        others = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'surveys'")]
+def rows(path: Path, *tables: str) -> list[str]:
+    """All rows of these tables of a database, or of all but those of the definitions."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        others = [name for name in names if name not in ("surveys", "compiled")]
         return [repr(row) for table in tables or others for row in db.execute(f'SELECT * FROM "{table}"')]
 
 

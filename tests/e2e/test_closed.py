@@ -132,7 +132,7 @@ def test_a_record_whose_confirmation_was_lost_is_found_to_have_arrived(
     assert len(set(proxy.bodies)) == 1
     assert submission_id(read(code)) == Submission.from_json(proxy.bodies[0]).id, "the code that was shown is that of the record"
     assert after(page, proxy.link(survey)) == "answered"
-    assert proxy.site.results(survey)["n"] == 1
+    assert proxy.site.count(survey) == 1
 
 
 def test_a_closed_page_whose_script_does_not_run_still_says_that_the_survey_is_closed(page: Any, proxy: Any, survey: Survey) -> None:

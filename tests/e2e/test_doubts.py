@@ -31,7 +31,7 @@ def read(page: Any, tap: str) -> str:
 
 def test_each_of_eleven_doubts_is_answered_within_one_tap(page: Any, site: Any) -> None:
     questions = [{"id": name, "text": f"{name}?", "type": "yes_no"} for name in ("cheated", "again")]
-    page.open(site.link(site.publish(id="doubts", questions=questions, epsilon=3)))
+    page.open(site.link(site.publish(id="doubts", questions=questions, epsilon="ln 9")))
     rows = doubts()
     assert len(rows) == 11
     for doubt, tap, answer in rows:

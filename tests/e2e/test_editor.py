@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 from tests.kit.pages import axe, layout
 from tests.kit.pages.page import Page
@@ -51,7 +52,7 @@ def test_a_mistake_is_told_beside_its_field_as_it_is_made_and_taken_back_as_it_i
     path = writer.open(HABITS.read_text())
     writer.driver.execute_script("window.same = true")
     field = writer.driver.find_element(By.ID, "epsilon")
-    other = writer.driver.find_element(By.ID, "title")
+    other = writer.unfolded("title")
     writer.write("title", "Still being typ")
     other.send_keys("ed")  # and not yet left
     writer.write("ask", "9")
@@ -62,7 +63,7 @@ def test_a_mistake_is_told_beside_its_field_as_it_is_made_and_taken_back_as_it_i
     writer.told("ask-mistake", "")
     writer.told("problems", "")
     assert "6 questions" in writer.shows("#outlook .warning").text
-    assert (other.get_attribute("value"), field.get_attribute("value")) == ("Still being typed", "3")
+    assert (other.get_attribute("value"), field.get_attribute("value")) == ("Still being typed", "ln 9")
     assert writer.driver.execute_script("return window.same")
     assert Survey.from_text(writer.draft(path).text).ask == 4
 
@@ -76,15 +77,99 @@ def test_questions_move_by_buttons_and_by_dragging_and_the_focus_goes_with_them(
     form = writer.driver.find_element(By.ID, "editor")
     handles = writer.driver.find_elements(By.CSS_SELECTOR, ".handle")
     writer.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", handles[4])
-    over = writer.driver.find_element(By.CSS_SELECTOR, "#questions-3 [id$='-id']")
-    ActionChains(writer.driver).click_and_hold(handles[4]).move_by_offset(0, -20).move_to_element(over).release().perform()
+    over = writer.driver.find_element(By.CSS_SELECTOR, "#questions-3 .more > summary")
+    ActionChains(writer.driver).click_and_hold(handles[4]).move_by_offset(0, -20).move_to_element(over).move_by_offset(
+        0, 6
+    ).release().perform()
     patient(writer.driver).until(lambda d: d.find_element(By.ID, "editor") != form)
     assert writer.order() == ["smokes", "daily", "mood", "age", "used", "hours"]
     assert [question.id for question in Survey.from_text(writer.draft(path).text).questions] == writer.order()
 
 
+def test_alt_and_an_arrow_move_the_line_with_the_focus_and_undo_brings_a_deleted_question_back(writer: Writer) -> None:
+    driver = writer.driver
+    path = writer.open(HABITS.read_text())
+    driver.execute_script("document.querySelector('#questions-2 > summary').focus()")
+    ActionChains(driver).key_down(Keys.ALT).send_keys(Keys.ARROW_UP).key_up(Keys.ALT).perform()
+    patient(driver).until(lambda _: writer.order()[:3] == ["smokes", "used", "daily"])
+    patient(driver).until(lambda d: "is now question 2 of 6" in d.execute_script("return document.getElementById('announcer').textContent"))
+    assert driver.execute_script("return document.activeElement === document.querySelector('#questions-1 > summary')")
+    writer.press("remove 4")
+    assert "is deleted. Undo restores it." in writer.shows("#message .done").text
+    driver.refresh()
+    writer.press("undo")
+    assert len(writer.order()) == 6
+    writer.press("undo")
+    assert writer.order()[:3] == ["smokes", "daily", "used"]
+    patient(driver).until(lambda d: d.find_element(By.ID, "saved").text.startswith("Saved "))
+    assert writer.draft(path).text == HABITS.read_text()
+
+
+OBSCURED = """
+const e = document.activeElement, bar = document.querySelector(".editor-bar");
+const { bottom } = bar.getBoundingClientRect();
+return bar.contains(e) || e.getBoundingClientRect().bottom > bottom + 8 ? "" : e.id || e.textContent.trim();
+"""
+
+
+def test_no_focus_is_below_the_bar_of_a_phone_and_the_page_is_short(writer: Writer) -> None:
+    driver = writer.driver
+    with layout.screen(driver, 360):
+        writer.open(HABITS.read_text())
+        height = driver.execute_script("return document.documentElement.scrollHeight")
+        assert height < 3_500
+        driver.execute_script("document.getElementById('new_language').closest('details').open = true; window.scrollTo(0, 1e6)")
+        driver.execute_script("document.getElementById('new_language').focus()")
+        for _ in range(40):
+            ActionChains(driver).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
+            assert driver.execute_script(OBSCURED) == ""
+        with layout.style(driver, "html { scroll-padding-block: 0 !important }"):  # control: without room for the bar
+            found = []
+            driver.execute_script("document.getElementById('new_language').focus()")
+            for _ in range(40):
+                ActionChains(driver).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
+                found.append(driver.execute_script(OBSCURED))
+        assert any(found)
+
+
+def test_the_outline_and_the_list_of_problems_lead_to_a_question_and_open_it_alone(writer: Writer) -> None:
+    driver = writer.driver
+    with layout.screen(driver, 1280):
+        writer.open(HABITS.read_text().replace("options: [", "options: [twice, twice, ", 1))
+        opened = "return [...document.querySelectorAll('.asked')].flatMap((e, index) => e.open ? [index] : [])"
+        (faulty,) = driver.execute_script(opened)
+        driver.find_element(By.CSS_SELECTOR, "#outline-list a[href='#questions-3']").click()
+        assert driver.execute_script(opened) == [3]
+        assert driver.execute_script("return document.activeElement === document.querySelector('#questions-3 > summary')")
+        driver.execute_script("window.scrollTo(0, 0)")
+        driver.find_element(By.CSS_SELECTOR, "#problems li a").click()
+        assert driver.execute_script(opened) == [faulty]
+        assert driver.switch_to.active_element.get_attribute("id") == f"questions-{faulty}-options"
+
+
+def test_what_is_typed_and_not_left_is_saved_after_a_pause(writer: Writer) -> None:
+    path = writer.open(HABITS.read_text())
+    before = writer.revision()
+    writer.unfolded("contact").send_keys("Ada Byron")
+    assert writer.driver.find_element(By.ID, "saved").text == "Not saved yet"
+    writer.kept(before)
+    assert "Ada Byron" in writer.draft(path).text
+
+
+@pytest.mark.parametrize("page", ["protection?n=800", "library"])
+def test_the_pages_beside_the_editor_can_be_read_by_everybody(writer: Writer, page: str) -> None:
+    driver = writer.driver
+    path = writer.open(HABITS.read_text())
+    driver.get(f"{writer.server.url}{path}/{page}")
+    for width, scheme in ((360, "dark"), (1280, "light")):
+        with layout.screen(driver, width, scheme):
+            unsure = [finding for finding in axe.findings(driver) if not axe.drawn(driver, finding)]
+            assert (page, width, layout.faults(driver), unsure) == (page, width, [], [])
+
+
 def test_what_the_plan_proposes_is_done_at_one_press(writer: Writer) -> None:
-    writer.open(HABITS.read_text())
+    writer.open(HABITS.read_text().replace("epsilon: ln 9", "epsilon: ln 27"))
+    writer.unfolded("outlook")
     button = writer.shows(".proposals button[value^='propose Ask']")
     figure = button.find_element(By.XPATH, "../span").text.removeprefix("± ").removeprefix("±\xa0")
     writer.press(button.get_attribute("value"))
@@ -102,8 +187,7 @@ def test_the_second_of_two_tabs_is_told_and_loses_nothing(writer: Writer) -> Non
     finally:
         writer.driver.close()
         writer.driver.switch_to.window(first)
-    element = writer.driver.find_element(By.ID, "title")
-    writer.type(element, "Of the first tab")
+    writer.type(writer.unfolded("title"), "Of the first tab")
     assert "The draft has changed" in writer.shows("#problems .problem").text
     assert writer.driver.find_element(By.ID, "title").get_attribute("value") == "Of the first tab"
     writer.press("over")
@@ -114,10 +198,11 @@ def test_who_is_logged_out_in_the_middle_loses_nothing_and_goes_on_after_a_login
     driver = writer.driver
     path = writer.open(HABITS.read_text())
     driver.delete_all_cookies()
-    writer.type(driver.find_element(By.ID, "title"), "Typed after the end")
+    writer.type(writer.unfolded("title"), "Typed after the end")
     writer.told("problems", "You are logged out")
     assert driver.current_url == writer.server.url + path
     first = driver.current_window_handle
+    driver.find_element(By.LINK_TEXT, "See why").click()
     driver.find_element(By.CSS_SELECTOR, "#problems a[target=_blank]").click()
     patient(driver).until(lambda d: len(d.window_handles) == 2)
     driver.switch_to.window(next(handle for handle in driver.window_handles if handle != first))
@@ -154,7 +239,9 @@ def test_a_file_that_was_sent_after_the_end_of_a_session_is_there_again_after_th
 def test_a_preview_is_the_page_of_respondents_and_nothing_of_it_leaves_the_frame(writer: Writer, site: Any) -> None:
     driver = writer.driver
     path = writer.open(
-        HABITS.read_text().replace("epsilon: 3", "epsilon: 3\naccess: invited\ngroups: [North, South]").replace("layout: steps", "ask: 2")
+        HABITS.read_text()
+        .replace("epsilon: ln 9", "epsilon: ln 9\naccess: invited\ngroups: [North, South]")
+        .replace("layout: steps", "ask: 2")
     )
     before = _kept(site)
     driver.get(f"{site.url}{path}/preview")
@@ -221,12 +308,12 @@ def test_the_preview_beside_the_fields_follows_them_and_never_takes_the_focus(wr
     driver = writer.driver
     with layout.screen(driver, 1280):
         writer.open(HELPED)
-        driver.find_element(By.ID, "title").click()
+        writer.unfolded("title").click()
         in_frame(driver, "Do you smoke?")
         assert driver.switch_to.active_element.get_attribute("id") == "title"
         before = writer.revision()
         writer.type(driver.find_element(By.ID, "questions-0-help"), "Pipes, too.")
-        driver.find_element(By.ID, "contact").click()
+        writer.unfolded("contact").click()
         writer.kept(before)
         in_frame(driver, "Pipes, too.")
         assert driver.switch_to.active_element.get_attribute("id") == "contact"

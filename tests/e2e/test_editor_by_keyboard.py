@@ -19,15 +19,18 @@ pytestmark = pytest.mark.browser
 HERE = """
 const e = document.activeElement, { outlineStyle, outlineWidth } = getComputedStyle(e);
 const { top, bottom } = e.getBoundingClientRect();
-const name = ["BODY", "MAIN"].includes(e.tagName) ? "" : e.id || e.getAttribute("aria-label") || e.value || e.textContent.trim();
-return [name, outlineStyle === "solid" && outlineWidth === "3px", bottom > 0 && top < innerHeight];
+const bar = document.querySelector(".editor-bar");
+const below = bar && !bar.contains(e) && e.closest("#editor") ? bar.getBoundingClientRect().bottom : 0;
+const words = e.getAttribute("aria-label") || e.value || (e.querySelector("h2") ?? e).textContent.trim().split("\\n")[0];
+const name = ["BODY", "MAIN"].includes(e.tagName) ? "" : e.id || words;
+return [name, outlineStyle === "solid" && outlineWidth === "3px", bottom > below && top < innerHeight];
 """
 FAR = 200
 """More stops than any of these pages has: who has not arrived by then never will."""
 
 
 class Keyboard:
-    """What is pressed, and what has the focus then: its id, else its value, else its name."""
+    """What is pressed, and what has the focus then: its id, else its value, else the first line of its name."""
 
     def __init__(self, driver: Chrome) -> None:
         self.driver = driver
@@ -68,7 +71,7 @@ class Keyboard:
 
 @pytest.fixture
 def keyboard(browser: Chrome, site: Any) -> Iterator[Keyboard]:
-    """In the editor, with the example's two questions, after a login that no mouse was needed for."""
+    """In the editor of an empty survey, after a login that no mouse was needed for."""
     keyboard = Keyboard(browser)
     browser.get(f"{site.url}/login?next=/manage/new")
     patient(browser).until(lambda d: d.execute_script(HERE)[:2] == ["user", True])  # given the focus, and drawn with it
@@ -78,7 +81,7 @@ def keyboard(browser: Chrome, site: Any) -> Iterator[Keyboard]:
     assert "Help" in keyboard.go("1")
     keyboard.go("Skip to the content", back=True)
     keyboard.press(Keys.ENTER)
-    assert "Help" not in keyboard.go("1")  # Start with two questions
+    assert "Help" not in keyboard.go("1")  # Start an empty survey
     keyboard.press(Keys.ENTER)
     patient(browser).until(lambda d: d.execute_script("return document.getElementById('editor') !== null"))
     yield keyboard
@@ -87,20 +90,25 @@ def keyboard(browser: Chrome, site: Any) -> Iterator[Keyboard]:
 
 def test_a_survey_is_written_and_published_without_a_mouse(keyboard: Keyboard, site: Any) -> None:
     driver = keyboard.driver
-    keyboard.go("title")
-    keyboard.write("By keys")
-    keyboard.go("id")
-    keyboard.write("keys")
+    keyboard.arrives("title")
+    keyboard.press("Keys", Keys.TAB)
+    keyboard.arrives("about")
+    keyboard.press("Who asks, and why")
+    for number, text in enumerate(("Have you ever had an affair?", "Do you have children?")):
+        keyboard.go("add")
+        keyboard.press(Keys.ENTER)
+        keyboard.arrives(f"questions-{number}-text")
+        keyboard.press(text)
+    keyboard.go("add")
     keyboard.hears("Saved. 2 questions, ")
 
-    keyboard.go("add")
     keyboard.press(Keys.ENTER)
     keyboard.arrives("questions-2-text")
     keyboard.hears("before you publish")
-    keyboard.go("publish")
+    keyboard.go("publish", back=True)
     keyboard.press(Keys.ENTER)
     keyboard.arrives("publish")  # who cannot publish yet stays
-    keyboard.go("questions-2-text", back=True)
+    keyboard.go("questions-2-text")
     keyboard.press("How often?")
     keyboard.go("questions-2-type")
     keyboard.press(Keys.ARROW_DOWN)  # from Yes or no to one of several options
@@ -118,32 +126,44 @@ def test_a_survey_is_written_and_published_without_a_mouse(keyboard: Keyboard, s
     keyboard.go("up-2", back=True)
     keyboard.press(Keys.SPACE)
     keyboard.arrives("up-1")
-    keyboard.hears("Saved. 3 questions, ")
+    keyboard.hears("“How often?” is now question 2 of 3. Saved. 3 questions, ")
+    keyboard.go("undo", back=True)
+    keyboard.press(Keys.ENTER)
+    keyboard.arrives("undo")
+    keyboard.hears("Undone. Saved. 3 questions, ")
+    keyboard.go("redo")
+    keyboard.press(Keys.ENTER)
+    keyboard.arrives("redo")
+    keyboard.hears("Redone.")
 
+    keyboard.go("Languages")
+    keyboard.press(Keys.ENTER)
     keyboard.go("new_language")
     keyboard.press("de", Keys.TAB, Keys.ENTER)
     keyboard.arrives("languages-0-title")
     keyboard.press("Mit Tasten")
-    keyboard.go("publish")
+    keyboard.go("Title and texts", back=True)
+    keyboard.go("publish", back=True)
     keyboard.press(Keys.ENTER)
-    patient(driver).until(lambda d: d.title == "By keys: publish")
+    patient(driver).until(lambda d: d.title == "Keys: publish")
     keyboard.go("Publish for good")
     keyboard.press(Keys.ENTER)
-    patient(driver).until(lambda d: d.title == "By keys: invite")
+    patient(driver).until(lambda d: d.title == "Keys: invite")
 
     with site.server.store() as store:
         kept: Survey = store.surveys.published("keys").survey
-    assert [question.id for question in kept.questions] == ["affair", "q3", "children"]
+    assert [question.id for question in kept.questions] == ["q1", "q3", "q2"]
     assert tuple(kept.questions[1].options) == ("once", "more often")
     assert kept.questions[1].show_if is not None
     assert kept.translations["de"]["title"] == "Mit Tasten"
 
 
 def test_a_page_that_loses_the_focus_or_hides_it_is_noticed(keyboard: Keyboard) -> None:
-    keyboard.go("save")
-    with style(keyboard.driver, ":focus-visible { outline: none }"), pytest.raises(AssertionError, match="save: outlined False"):
+    keyboard.go("add")
+    with style(keyboard.driver, ":focus-visible { outline: none }"), pytest.raises(AssertionError, match="add: outlined False"):
         keyboard.go("publish")
     keyboard.driver.execute_script("HTMLElement.prototype.focus = () => {}")
     keyboard.press(Keys.ENTER)
-    keyboard.hears("Saved. ")
+    keyboard.hears("before you publish")
+    patient(keyboard.driver).until(lambda d: d.find_elements("id", "questions-0"))
     assert keyboard.here == ""

@@ -84,7 +84,7 @@ def test_a_whole_visit_ends_with_one_record_a_code_and_a_device_that_forgets(vis
     visit.page.press("forget")
     assert visit.page.step("answered") == "forgotten"
     assert visit.driver.execute_script("return localStorage.length") == 0
-    assert proxy.site.results(survey)["n"] == 1
+    assert proxy.site.count(survey) == 1
 
 
 def test_a_record_whose_replies_are_lost_waits_and_is_sent_again_as_it_was(visit: Visit, proxy: Any) -> None:
@@ -103,7 +103,7 @@ def test_a_record_whose_replies_are_lost_waits_and_is_sent_again_as_it_was(visit
     assert visit.page.step("waiting") == "thanks"
     assert "Only the page that made the record had it" in visit.find("#thanks").text
     assert len(set(proxy.bodies)) == 1
-    assert proxy.site.results(survey)["n"] == 1
+    assert proxy.site.count(survey) == 1
     visit.driver.execute_script("localStorage.clear()")
 
 
@@ -277,6 +277,7 @@ def test_a_chart_is_taken_as_a_picture_of_twice_its_size_with_its_marks_and_word
     survey = site.publish(id=next(names), questions=[{"id": "tea", "text": "Tea?", "type": "yes_no"}])
     site.send(Submission(os.urandom(16), survey.digest, 400, simulate(survey, {"tea": [0.4, 0.6]}, n=400).reports), survey)
     log_in(driver, f"{site.url}/login?next=/manage/surveys/{survey.id}", "A study: results")
+    patient(driver).until(lambda _: driver.find_element(By.CSS_SELECTOR, ".save > summary")).click()
     patient(driver).until(lambda _: driver.find_element(By.CSS_SELECTOR, "[data-png]").is_displayed())
     driver.execute_script(TAKEN)
     driver.find_element(By.CSS_SELECTOR, "[data-png]").click()
@@ -293,4 +294,5 @@ def test_a_chart_is_taken_as_a_picture_of_twice_its_size_with_its_marks_and_word
     Select(driver.find_element(By.NAME, "confidence")).select_by_value("0.8")
     patient(driver).until(lambda _: "80%" in driver.find_element(By.CSS_SELECTOR, ".choice summary").text)
     assert "confidence=0.8" in driver.current_url
+    driver.find_element(By.CSS_SELECTOR, ".save > summary").click()
     assert driver.find_element(By.CSS_SELECTOR, "[data-png]").is_displayed(), "what was put in place works"

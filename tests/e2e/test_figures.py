@@ -11,7 +11,8 @@ import pytest
 from selenium.webdriver import Chrome
 from tests.kit.pages.visits import Visit, all_at_once
 
-from deniable.privacy.posterior import least_protected, odds_of_sum, people, posterior_bound, right_for
+from deniable.privacy.claims import guesses
+from deniable.privacy.posterior import least_protected, odds_of_sum, people, posterior_bound
 from deniable.survey import Survey
 
 pytestmark = pytest.mark.browser
@@ -75,18 +76,18 @@ def expected(survey: Survey) -> dict[str, Any]:
     of, own, other = people(least.channel)
     d, k = least.channel.d, least.channel.k
     named = [] if d == 1 else [d, k]
-    total = posterior_bound(survey.odds)
     one = max(question.odds for question in survey.questions)
     said = [sorted({of, counted, of - counted, *named}) for counted in (own, other)]
     rows = [sorted({found[0], found[place]}) for found in (people(item.channel) for item in survey.items) for place in (1, 2)]
-    guessed, right = right_for(total)
+    right = guesses(survey)
     return {
         "odds": said,
         "everyQuestion": rows,
         "surest": [bound(survey.odds)],
         "surestOne": [bound(one)] if len(survey.questions) > 1 else None,
-        "guess": [sorted({Decimal(guessed) / 2, guessed, right})],
-        "advice": [[]] if total > 90 else None,
+        "blind": [[Decimal(right.blind)]],
+        "one": [[Decimal(right.one)]],
+        "all": [[Decimal(right.record)]] if len(survey.questions) > 1 else None,
         "twice": [sorted({*bound(survey.odds), *bound(survey.odds**2)})],
         "dots": [own, other] if of == 100 else [0, 0],
     }
@@ -145,12 +146,12 @@ def test_what_a_device_has_spent_is_told_alike_in_every_language(page: Any, site
 @pytest.mark.parametrize(
     ("right", "wrong", "kind"),
     [
-        (b"if (sure <= MEDIUM)", b"if (!(number(sure, { maximumFractionDigits: 9 }) > MEDIUM))", "high"),
+        (b"(one.percent / 100) * of", b"(number(one.percent, { maximumFractionDigits: 9 }) / 100) * of", "high"),
         (b"const example = leastProtected(items);", b'const example = items.find(({ type }) => type === "yes_no");', "tea beside HIV"),
         (b"posteriorBound(twice(odds))", b"posteriorBound(odds)", "low"),
         (
-            b"percent(boundOfOneAnswer(questions))",
-            b"percent(boundOfOneAnswer(questions.flatMap(({ items }) => items.map((item) => ({ items: [item] })))))",
+            b"questions.map(({ items }) => items.map(({ channel }) => channel))",
+            b"questions.flatMap(({ items }) => items.map(({ channel }) => [channel]))",
             "options",
         ),
     ],
@@ -211,7 +212,6 @@ def test_every_state_of_the_page_shows_the_same_parts_and_numbers_in_every_langu
     assert others == [english] * len(others)
     for state in ("consent", "answered"):
         assert told in english[state][1]
-    assert ("advice" in english["consent"][0]) == (told > 90)
 
 
 def test_a_page_whose_numbers_are_those_of_another_language_is_noticed(page: Any, site: Any, proxy: Any) -> None:

@@ -55,7 +55,6 @@ closed: We have heard enough people.
 return_link: https://campus.example/back?code=C1
 epsilon: 8
 access: invited
-batch: 3
 groups: [North, South]
 questions:
   - {id: cheated, text: Did you ever cheat in an exam?, type: yes_no, weight: 3}
@@ -103,8 +102,8 @@ SENT = [
 ] * 15
 """What the engineer sends: mixed, so that a model has something to say."""
 N = len(PEOPLE) + len(SENT)
-COUNTED = len(SENT) - WANTED.batch
-"""While it is open: a batch of North stays behind, and South has no more than one."""
+ARRIVED = N // 10 * 10
+"""What is shown while the survey is open: the number of records that wait, in steps of ten."""
 
 
 @pytest.fixture
@@ -145,11 +144,17 @@ def said(question: Any) -> str:
     return str(question.find_element(By.CSS_SELECTOR, "[data-slot=text]").text)
 
 
+def published(server: ServerProcess) -> Survey:
+    """The definition, with the key for tokens that the server has added to it."""
+    with server.store() as store:
+        return store.surveys.published(WANTED.id).survey
+
+
 def analysed(server: ServerProcess) -> Analysis:
     """The records that the server counts, in the library's hands."""
     with server.store() as store:
         parts = store.submissions.counts(WANTED.id)
-        return analyse(WANTED, b"".join(raw for part in parts for raw in store.submissions.reports(WANTED.id, part)))
+        return analyse(published(server), b"".join(raw for part in parts for raw in store.submissions.reports(WANTED.id, part)))
 
 
 READERS: Mapping[str, Callable[[Path], int]] = {
@@ -167,9 +172,11 @@ def test_from_an_invitation_to_data_in_every_format(new_browser: Callable[..., C
     makes_an_account(eve)
     writes_a_survey(eve)
     asks_people(eve)
+    watches_and_sees_a_preview(eve)
+    closes(eve)
     reads_what_came(eve)
     takes_the_data_away(eve)
-    closes_and_archives(eve)
+    archives(eve)
 
 
 def makes_an_account(eve: Researcher) -> None:
@@ -210,14 +217,14 @@ def writes_a_survey(eve: Researcher) -> None:
     eve.click("Publish", "Life on campus: publish")
     assert "Sample text" not in eve.text
     eve.click("Publish for good", "Life on campus: invite")
+    assert published(eve.server).with_issuer("").digest == WANTED.digest
     with eve.server.store() as store:
-        assert store.surveys.published(WANTED.id).survey.digest == WANTED.digest
         assert store.drafts.listed("eve") == []
 
 
 def asks_people(eve: Researcher) -> None:
     """Three with codes from a sheet, each on a device of their own; and those whose answers an engineer sends, with codes from a file."""
-    eve.choose(group="South")
+    eve.choose(group="North")
     eve.driver.find_element(By.ID, "count").clear()
     eve.fill(count="3")
     eve.click("Show a sheet to print", "Life on campus: codes to print")
@@ -226,7 +233,7 @@ def asks_people(eve: Researcher) -> None:
     eve.click("Back to the survey", "Life on campus: invite")
     for code, answers in zip(codes, PEOPLE.values(), strict=True):
         with eve.somebody_else() as page:
-            answer(page, f"{address}#digest={WANTED.digest}&group=South&code={code}", answers)
+            answer(page, f"{address}#digest={published(eve.server).digest}&group=North&code={code}", answers)
     eve.choose(group="North")
     eve.driver.find_element(By.ID, "count").clear()
     eve.fill(count=str(len(SENT)))
@@ -237,14 +244,41 @@ def asks_people(eve: Researcher) -> None:
             client.survey(link).submit(answers)
 
 
+def watches_and_sees_a_preview(eve: Researcher) -> None:
+    """Before the close there is the number of records that have arrived, and results with simulated answers; nothing of a group."""
+    eve.go("Watch", "Life on campus: watch")
+    assert f"{ARRIVED} records arrived" in eve.text
+    assert f"0 of them are shown in the results. {ARRIVED} wait for their release" in eve.text
+    assert f"Codes made\n{N}; used ones are counted at the close" in eve.text
+    assert not re.search("North|South", eve.text)
+    eve.go("Results", "Life on campus: simulated results")
+    assert "Preview with simulated answers" in eve.text
+    assert f"{ARRIVED} or more records have arrived" in eve.text
+    assert not eve.driver.find_elements(By.CSS_SELECTOR, "main a[download], main [href*='results.csv']")
+    eve.go("Data", "Life on campus: data")
+    assert "0 records" in eve.text
+
+
+def closes(eve: Researcher) -> None:
+    eve.go("Settings", "Life on campus: settings")
+    eve.driver.find_element(By.XPATH, "//summary[.='Close the survey']").click()
+    eve.driver.find_element(By.XPATH, "//button[.='Close for good']").click()
+    eve.reads("[aria-labelledby=closing]", "This survey is closed")
+    with eve.somebody_else() as page:
+        assert page.open(str(Link(eve.server.url, WANTED.id, published(eve.server).digest))) == "closed"
+        assert WANTED.closed in page.text()
+
+
 def reads_what_came(eve: Researcher) -> None:
-    """Every figure is the library's."""
+    """All records are there, and every figure is the library's."""
     found = analysed(eve.server)
     eve.go("Watch", "Life on campus: watch")
-    assert f"{COUNTED} records counted" in eve.text
-    assert f"{COUNTED} of {N}" in eve.text  # codes
+    assert f"{N} records arrived" in eve.text
+    assert f"Codes used\n{N} of {N}" in eve.text
+    assert "wait for their release" not in eve.text
     eve.go("Results", "Life on campus: results")
-    assert found.results.n == COUNTED
+    assert found.results.n == N
+    assert "simulated" not in eve.text
     assert [row for row in found.results.rows if figures.percent(row.estimate) not in eve.driver.page_source] == []
     eve.go("Cross table", "Life on campus: cross table")
     eve.chooses(rows="cheated", columns="age", percent="all")
@@ -271,24 +305,14 @@ def takes_the_data_away(eve: Researcher) -> None:
     for name in FILES:
         eve.driver.find_element(By.CSS_SELECTOR, f"[aria-label='Download {name}']").click()
         assert eve.file(f"campus-{name}") == (bundle / name).read_bytes(), name
-    assert {name: read(bundle / name) for name, read in READERS.items()} == dict.fromkeys(READERS, COUNTED)
+    assert {name: read(bundle / name) for name, read in READERS.items()} == dict.fromkeys(READERS, N)
     assert WANTED.title in docx.Document(str(bundle / "report.docx")).paragraphs[0].text
-    assert {one["digest"] for one in json.loads((bundle / "estimates.json").read_bytes())} == {WANTED.digest}
+    assert {one["digest"] for one in json.loads((bundle / "estimates.json").read_bytes())} == {published(eve.server).digest}
     run = subprocess.run([sys.executable, "reproduce.py"], cwd=bundle, check=True, capture_output=True, text=True)
     assert re.search(r"All \d+ lines agree with estimates.csv", run.stdout)
 
 
-def closes_and_archives(eve: Researcher) -> None:
-    eve.go("Settings", "Life on campus: settings")
-    eve.driver.find_element(By.XPATH, "//summary[.='Close the survey']").click()
-    eve.driver.find_element(By.XPATH, "//button[.='Close for good']").click()
-    eve.reads("[aria-labelledby=closing]", "This survey is closed")
-    with eve.somebody_else() as page:
-        assert page.open(str(Link(eve.server.url, WANTED.id, WANTED.digest))) == "closed"
-        assert WANTED.closed in page.text()
-    eve.go("Watch", "Life on campus: watch")
-    assert f"{N} records counted" in eve.text
-    assert f"{N} of {N}" in eve.text  # codes
+def archives(eve: Researcher) -> None:
     eve.go("Settings", "Life on campus: settings")
     eve.driver.find_element(By.XPATH, "//button[.='Archive']").click()
     eve.reads("[aria-labelledby=closing]", "It is archived")

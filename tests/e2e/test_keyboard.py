@@ -53,7 +53,7 @@ def summary(visit: Visit) -> list[str]:
     return list(visit.driver.find_element(By.CSS_SELECTOR, ".missing").text.splitlines())
 
 
-PROTECTED = "Strong protection. Somebody who saw all that 100 people sent could guess right for 75 at most; without it, for 50."
+PROTECTED = "Strong protection. Of 100 people, a guess is right for at most: knowing nothing 50 from one answer 75"
 
 
 def test_consent_is_walked_through_in_the_order_in_which_it_is_read(visit: Visit) -> None:
@@ -61,19 +61,16 @@ def test_consent_is_walked_through_in_the_order_in_which_it_is_read(visit: Visit
     assert visit.page.focused("#consent h1")
     assert reached(visit) == [
         "combobox “Where are you taking part?” (This is sent openly with your record. It is one of 2 groups.) = Choose one…",
-        "textbox “Your invitation code” (“Start” sends your code, to see that it is good, and nothing else. "
-        "It is used up when you send, and not kept with your record.)",
+        "textbox “Your invitation code” (“Start” sends your invitation code, and no answer. Your device gets a token for it that "
+        "the server cannot recognise later, and your record carries the token, not the code. From then on the code works only in this "
+        "browser.)",
         f"button “Start” ({PROTECTED})",
         "button “No thanks”",
         "DisclosureTriangle “Try the coins”",
         "DisclosureTriangle “Who can see what”",
-        "DisclosureTriangle “How much could somebody learn about me?”",
-        "DisclosureTriangle “The odds of every question”",
         "DisclosureTriangle “If you change your mind”",
         "DisclosureTriangle “What this cannot protect against”",
-        "DisclosureTriangle “What stays on this device”",
         "DisclosureTriangle “How can I check this?”",
-        "DisclosureTriangle “Six words to compare”",
         *FOOTER,
     ]
     visit.page.press("decline")

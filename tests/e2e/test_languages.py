@@ -39,11 +39,11 @@ def complaints(driver: Chrome) -> list[str]:
 
 
 WEAK = {
-    "en": "right for 99,996 at most; without it, for 50,000. Think about it before you start.",
-    "de": "rät bei höchstens 99.996 richtig, sonst bei 50.000. Überlegen Sie es sich, bevor Sie beginnen.",
-    "ar": "يصيب تخمينه في 99,996 منهم على الأكثر، ودون ذلك في 50,000. يُرجى التفكير في ذلك قبل البدء.",
-    "fr": "devinerait juste pour 99\u202f996 au plus ; au hasard, pour 50\u202f000. Réfléchissez-y avant de commencer.",
-    "es": "acertaría como mucho con 99.996; sin verlo, con 50.000. Piénselo antes de empezar.",
+    "en": "Answer only what others may know.",
+    "de": "Antworten Sie nur, was andere wissen dürfen.",
+    "ar": "يُرجى ألّا تتضمن الإجابة إلا ما يجوز أن يعرفه الآخرون.",
+    "fr": "Ne répondez que ce que d’autres peuvent savoir.",
+    "es": "Responda solo lo que otros puedan saber.",
 }
 UNPINNED = {
     "en": "Your link has no fingerprint",

@@ -140,9 +140,13 @@ def test_the_list_shows_state_and_records_and_leads_to_the_pinned_link(ada: http
     assert invite not in row()
 
 
-def test_a_survey_without_responses_says_what_to_do(ada: httpx.Client, survey: Survey) -> None:
+def test_a_survey_without_responses_shows_a_preview_until_it_is_closed(ada: httpx.Client, site: Any, survey: Survey) -> None:
     page = ada.get(f"/manage/surveys/{survey.id}").text
-    assert "No records are counted yet. Send the link below" in page
+    assert "Preview with simulated answers" in page
+    assert "Link for respondents" in page
+    site.close_survey(survey)
+    page = ada.get(f"/manage/surveys/{survey.id}").text
+    assert "No records are counted yet." in page
     assert "<table" not in page
     assert "<svg" not in page
 
@@ -242,7 +246,9 @@ def test_the_pages_fit_their_screen_and_break_no_rule_of_their_policy(browser: C
         browser.get(f"{site.url}/manage/surveys/{survey.id}")
         fits()
         assert browser.find_element(By.CSS_SELECTOR, ".plot .estimate, .plot .arrow").is_displayed()
+        browser.find_element(By.CSS_SELECTOR, ".save > summary").click()
         assert browser.find_element(By.CSS_SELECTOR, "[data-copies]").is_displayed()
+        fits()
         assert browser.get_log("browser") == []
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -20,7 +20,7 @@ from tests.kit.patience import PATIENCE, patient
 
 from deniable.survey import Survey
 from deniable.wire import access_codes
-from deniable.wire.submission import Submission, secret_of
+from deniable.wire.submission import Submission, exchange_of
 
 pytestmark = pytest.mark.browser
 
@@ -123,7 +123,7 @@ def test_a_question_left_out_is_announced_on_its_page(page: Any, site: Any, surv
 
 def test_the_last_look_shows_every_answer_once_and_each_can_be_changed(page: Any, site: Any, survey: Survey) -> None:
     walk(page, site.link(survey))
-    assert review_of(page) == ["Yes", "weekly", "No answer, which the coins hide like any other", "44"]
+    assert review_of(page) == ["Yes", "weekly", "No answer. The coins are tossed for it, too.", "44"]
     page.driver.find_elements(By.CSS_SELECTOR, "#review dd button")[0].click()
     assert page.step("review") == "questions"
     assert review_of(page) == []
@@ -144,7 +144,7 @@ def test_the_last_look_shows_every_answer_once_and_each_can_be_changed(page: Any
         )
         == "0"
     )
-    assert site.results(survey)["n"] == 1
+    assert site.count(survey) == 1
 
 
 def test_the_length_of_the_history_does_not_tell_which_questions_were_shown(page: Any, site: Any, survey: Survey) -> None:
@@ -320,9 +320,9 @@ def test_a_group_and_an_invitation_come_from_the_link_or_are_asked_for(page: Any
     assert not page.driver.find_element(By.CSS_SELECTOR, "[data-field=group]").is_displayed()
     page.choose(1)
     assert page.send() == "thanks"
-    assert [secret_of(body) for body in proxy.checks] == [access_codes.read(code)]
+    assert [exchange_of(body)[0] for body in proxy.checks] == [access_codes.read(code)]
     sent = Submission.from_json(proxy.bodies[0])
-    assert (sent.group, sent.invitation) == ("Süd & West", access_codes.read(code))
+    assert (sent.group, sent.invitation, sent.token is not None) == ("Süd & West", None, True)
     assert site.tally(survey, group="Süd & West").n == 1
     assert site.tally(survey, group="North").n == 0
 
@@ -331,8 +331,10 @@ def test_a_spent_invitation_is_replaced_beside_the_same_record(page: Any, proxy:
     survey = site.publish(id=next(names), questions=QUESTIONS[:1], access="invited")
     spent, fresh = site.invite(survey), site.invite(survey)
     assert page.open(f"{proxy.link(survey)}&code={spent}") == "consent"
+    proxy.exchanges = False  # no connection at *Start*
     page.choose(0)
     site.spend(survey, spent)  # between consent and Send, by somebody else
+    proxy.exchanges = True
     assert page.send() == "waiting"
     assert "the invitation code has been used" in page.text()
     field = page.driver.find_element(By.CSS_SELECTOR, "#waiting [data-field=code]")
@@ -342,14 +344,16 @@ def test_a_spent_invitation_is_replaced_beside_the_same_record(page: Any, proxy:
     field.send_keys(fresh[-1])
     page.press("retry")
     assert page.step("waiting") == "thanks"
-    first, second = map(Submission.from_json, proxy.bodies)
-    assert (first.id, first.reports) == (second.id, second.reports)
-    assert site.results(survey)["n"] == 2
+    (sent,) = map(Submission.from_json, proxy.bodies)
+    assert sent.token
+    assert [exchange_of(body)[0] for body in proxy.checks] == [access_codes.read(code) for code in (spent, fresh)]
+    assert site.count(survey) == 2
 
 
 SPENT = {"en": "This code has been used", "de": "Dieser Code wurde schon", "ar": "استُخدم هذا الرمز"}
 UNANSWERED = """const sent = fetch;
-window.fetch = (url, more) => (String(url).endsWith("/check") ? Promise.reject(new TypeError("gone")) : sent(url, more));"""
+window.fetch = (url, more) =>
+  String(url).endsWith("/tokens") && !window.connected ? Promise.reject(new TypeError("gone")) : sent(url, more);"""
 
 
 @pytest.mark.parametrize(("language", "told"), SPENT.items())
@@ -366,19 +370,19 @@ def test_a_spent_invitation_is_told_before_the_first_question(page: Any, site: A
     assert (field.get_attribute("aria-invalid"), field.get_attribute("aria-describedby")) == ("true", "hint-code used-code")
     assert page.focused("#consent [data-field=code]")
     assert not page.driver.find_element(By.ID, "problem-code").is_displayed()
-    assert not page.driver.find_element(By.CLASS_NAME, "invited").is_displayed(), "the field says the same"
     field.clear()
     field.send_keys(fresh)
     page.choose(0)
     assert page.send() == "thanks"
-    assert site.results(survey)["n"] == 2
+    assert site.count(survey) == 2
 
 
-def test_where_no_check_can_be_made_the_questions_come_all_the_same(page: Any, site: Any) -> None:
+def test_where_no_code_can_be_exchanged_the_questions_come_all_the_same(page: Any, site: Any) -> None:
     survey = site.publish(id=next(names), questions=QUESTIONS[:1], access="invited")
     assert page.open(f"{site.link(survey)}&code={site.invite(survey)}") == "consent"
     page.driver.execute_script(UNANSWERED)
     page.choose(0)
+    page.driver.execute_script("window.connected = true")
     assert page.send() == "thanks"
 
 
@@ -402,7 +406,7 @@ def test_fifty_lost_replies_with_the_tab_closed_between_lead_to_one_body_counted
     patient(browser).until(lambda d: d.find_element(By.ID, "thanks").is_displayed())
     assert len(proxy.bodies) == 51
     assert len(set(proxy.bodies)) == 1
-    assert proxy.site.results(short)["n"] == 1
+    assert proxy.site.count(short) == 1
     browser.close()
     browser.switch_to.window(keep)
 
@@ -425,7 +429,7 @@ def test_a_record_made_offline_goes_out_by_itself_when_the_connection_is_back(pa
     finally:
         network(offline=False)
     patient(page.driver).until(lambda d: d.find_element(By.ID, "thanks").is_displayed())
-    assert site.results(short)["n"] == 1
+    assert site.count(short) == 1
 
 
 def test_a_record_that_waits_outlives_the_browser(
@@ -444,7 +448,7 @@ def test_a_record_that_waits_outlives_the_browser(
     assert "Only the page that made the record had it" in again.find_element(By.ID, "thanks").text
     assert not again.find_element(By.CSS_SELECTOR, "#thanks .withdrawal").is_displayed()
     assert proxy.bodies == [kept["envelope"].encode()] * 5
-    assert proxy.site.results(short)["n"] == 1
+    assert proxy.site.count(short) == 1
 
 
 # Afterwards.
@@ -453,7 +457,7 @@ def test_a_record_that_waits_outlives_the_browser(
 def test_the_withdrawal_code_that_is_shown_erases_the_record(page: Any, site: Any, short: Survey) -> None:
     assert page.answer(site.link(short), 0) == "thanks"
     code = access_codes.read(page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text)
-    assert site.results(short)["n"] == 1
+    assert site.count(short) == 1
     assert (
         page.driver.find_element(By.CSS_SELECTOR, "#thanks .withdrawal a").get_attribute("href")
         == f"{site.url}/s/{short.id}/withdraw?lang=en"
@@ -463,7 +467,7 @@ def test_the_withdrawal_code_that_is_shown_erases_the_record(page: Any, site: An
         f"{site.url}/api/v1/surveys/{short.id}/withdrawals", content=body, headers={"Content-Type": "application/json"}, timeout=PATIENCE
     )
     assert reply.status_code == 200
-    assert site.results(short)["n"] == 0
+    assert site.count(short) == 0
     assert site.reports(short) == []
 
 
@@ -509,7 +513,7 @@ def test_a_surveys_own_texts_are_shown_in_the_readers_language_and_what_is_missi
     assert review_of(page)[1] == "grün"
     page.press("send")
     assert page.step("review") == "thanks"
-    assert site.results(survey)["n"] == 1
+    assert site.count(survey) == 1
 
 
 # Help, sections, and questions that depend on several answers.

@@ -26,10 +26,9 @@ QUESTIONS = [{"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}]
 names = (f"sent{i}" for i in itertools.count())
 
 SENTENCES = {
-    "unknown": "Nothing was sent now. If you have answered before, do not answer again, here or elsewhere: two records tell more about you "
-    "than one.",
+    "unknown": "Nothing was sent now. Do not answer twice: two records tell more about you than one.",
     "fresh": "Nothing was sent now.",
-    "code": "No answer was sent, only your invitation code.",
+    "code": "No answer was sent, only your invitation code. From now on it works only in this browser.",
     "kept": "A record of this device has been sent, or waits here. Do not answer elsewhere.",
 }
 TRUE = {"fresh": {"fresh", "unknown"}, "code": {"code"}, "waiting": {"kept", "unknown"}, "answered": {"kept", "unknown"}}
@@ -46,8 +45,8 @@ DENIES = re.compile(
 TRUE_EVERYWHERE = {
     "A harmless question: do you like chocolate? Each time you answer, coins are tossed as in the survey, and one more person is drawn. "
     "Nothing of this is kept or sent.",
-    "Until you press “Send”, no answer is sent: close the page, and your answers are gone. After that you get a code. With it you can have "
-    "your record erased.",
+    "That is fine. What you entered is erased, and no answer was sent.",  # of a shared device, when somebody stops before the end
+    "Until you press “Send”, no answer is sent: close the page, and your answers are gone.",
 }
 """Sentences of this kind that say how it is, and not what happened."""
 
@@ -65,7 +64,7 @@ def test_no_page_says_by_itself_that_nothing_was_sent() -> None:
     """All texts of respondents' pages and of their modules: what one adds comes from the sentences that the device's state chooses."""
     texts = read_po(io.BytesIO((paths.TRANSLATIONS / "deniable.pot").read_bytes()))
     denying = {m.id: {file for file, _ in m.locations} for m in texts if isinstance(m.id, str) and DENIES.search(m.id)}
-    assert set(SENTENCES.values()) - {SENTENCES["kept"]} <= denying.keys()
+    assert {SENTENCES["fresh"], SENTENCES["code"]} <= denying.keys()
     own = {f"templates/respondents/{file}" for file in ("sent.html",)}
     assert {text for text, files in denying.items() if files != own} == TRUE_EVERYWHERE
 

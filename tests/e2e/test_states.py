@@ -50,8 +50,9 @@ def controlled(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_a_browser_keeps_nothing_that_follows_the_answer(study: Callable[..., Study], engine: str) -> None:
-    assert study(engine).traces(answering) == {}
+@pytest.mark.parametrize("keys", [{}, {"order": "random"}, {"order": "random", "layout": "steps"}] if LONG else [{}])
+def test_a_browser_keeps_nothing_that_follows_the_answer(study: Callable[..., Study], engine: str, keys: dict[str, str]) -> None:
+    assert study(engine, **keys).traces(answering) == {}
 
 
 @pytest.mark.parametrize("writes", ENGINES if LONG else ["firefox"])
@@ -95,6 +96,24 @@ def with_a_telling_title(study: Study) -> None:
     study.proxy.unsealed.add(f"/s/{study.survey.id}")
 
 
+def with_an_answer_in_its_title(study: Study) -> None:
+    """The page with a title that has an earlier answer in it, as the heading below it."""
+    study.proxy.alter["/browser/respond.mjs"] = (
+        b"fill(heading, this.#words.section(under, answerOf));",
+        b"fill(heading, this.#words.section(under, answerOf)), document.title = heading.textContent;",
+    )
+    study.proxy.unsealed.add(f"/s/{study.survey.id}")
+
+
+def with_an_answer_in_its_storage(study: Study) -> None:
+    """The page that keeps a text with an earlier answer in it."""
+    study.proxy.alter["/browser/respond.mjs"] = (
+        b"const { text, lang } = say(translation, otherwise);",
+        b"const { text, lang } = say(translation, otherwise);\nif (answerOf) localStorage.setItem(otherwise, piped(text, answerOf));",
+    )
+    study.proxy.unsealed.add(f"/s/{study.survey.id}")
+
+
 CONTROL = 2 if LONG else 1
 """People for each answer, where there is something to find."""
 ELSEWHERE = ("page", "network", "log")
@@ -107,9 +126,18 @@ def says(found: dict[str, list[str]], text: str) -> bool:
     return any(part[2:-1] in trace for traces in found.values() for trace in traces for part in parts if not trace.startswith(ELSEWHERE))
 
 
-@pytest.mark.parametrize("break_", [with_a_telling_title, without_the_mend] if LONG else [with_a_telling_title])
+TELLING: dict[Callable[[Study], None], str] = {
+    with_a_telling_title: "8 of 8",
+    with_an_answer_in_its_title: "After Town 9",
+    with_an_answer_in_its_storage: "Town 9",
+    **({without_the_mend: "Town 9"} if LONG else {}),
+}
+"""What each broken page leaves."""
+
+
+@pytest.mark.parametrize("break_", TELLING)
 def test_the_search_finds_a_page_that_tells(study: Callable[..., Study], controlled: str, break_: Callable[[Study], None]) -> None:
-    made, left = study(controlled), {with_a_telling_title: "7 of 7", without_the_mend: "Town 9"}[break_]
+    made, left = study(controlled), TELLING[break_]
     break_(made)
     if (break_, controlled) == (without_the_mend, "firefox"):
         left = "formdata.xpath"

@@ -83,7 +83,7 @@ def test_consent_says_in_every_language_of_how_many_groups_the_sent_one_is(page:
         assert said in " ".join(page.driver.find_element(By.TAG_NAME, "main").text.split()), language
         assert page.open(f"{site.url}/s/{plain.id}?lang={language}#digest={plain.digest}") == "consent"
         assert said not in page.text()
-        assert not page.driver.find_element(By.CLASS_NAME, "grouped").is_displayed()
+        assert not page.driver.find_element(By.CSS_SELECTOR, "[data-claims=groups]").is_displayed()
 
 
 @pytest.mark.parametrize("label", ["clinic a", "Clinic A ", "CLINIC  A."])

@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from deniable.survey.question import block_numbers, dependencies_of
+from deniable.survey.question import block_numbers
+from deniable.survey.rating import dependencies
 from deniable.survey.schema import survey_schema
 
 LABELS = st.sampled_from(["yes", "no", "a", "b: c", "1.10", "ein Wort", "مدينة", "x, y", "#", "two\nlines", "tab\tbed", "null"])
@@ -59,10 +60,14 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         questions.append(one)
     top = {"deniable": "1", "id": draw(st.sampled_from(["s", "2024", "a-b_c"])), "title": draw(TEXTS), "about": draw(TEXTS)}
     top |= {"epsilon": draw(st.sampled_from(["ln 9", "2", " 1.5 "]))} if shared else {}
-    top |= perhaps("contact", TEXTS) | perhaps("ethics", TEXTS) | perhaps("groups", options())
+    top |= perhaps("institution", TEXTS) | perhaps("contact", TEXTS) | perhaps("ethics", TEXTS) | perhaps("groups", options())
     top |= perhaps("access", st.sampled_from(["open", "invited"])) | perhaps("layout", st.sampled_from(["list", "steps"]))
-    top |= perhaps("batch", st.sampled_from(["1", "10", "25.0"])) | perhaps("accept_high_epsilon", st.sampled_from(["true", "false"]))
-    blocks = max(block_numbers(list(map(dependencies_of, questions)))) + 1
+    top |= (
+        perhaps("batch", st.sampled_from(["10", "25.0"]))
+        | perhaps("release", st.sampled_from(["close", "daily"]))
+        | perhaps("accept_high_epsilon", st.sampled_from(["true", "false"]))
+    )
+    blocks = max(block_numbers(dependencies(questions))) + 1
     top |= perhaps("ask", st.integers(1, blocks - 1).map(str)) if blocks > 1 else {}
     top |= perhaps("language", st.just("en"))
     top |= perhaps("translations", translations(top, questions))
@@ -97,7 +102,9 @@ def show_ifs(known: list[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
 def translations(draw: st.DrawFn, top: dict[str, Any], questions: list[dict[str, Any]]) -> dict[str, Any]:
     found = {}
     for tag in draw(st.lists(st.sampled_from(["de", "ar", "pt-BR"]), min_size=1, unique=True)):
-        texts: dict[str, Any] = {key: draw(TEXTS) for key in ("title", "about", "contact", "ethics") if key in top and draw(st.booleans())}
+        texts: dict[str, Any] = {
+            key: draw(TEXTS) for key in ("title", "about", "institution", "contact", "ethics") if key in top and draw(st.booleans())
+        }
         own: dict[str, Any] = {}
         for one in questions:
             words: dict[str, Any] = {"text": draw(TEXTS)} if draw(st.booleans()) else {}

@@ -18,6 +18,7 @@ id: study
 title: A study
 about: Who asks, and why.
 batch: 1
+accept_small_batches: true
 epsilon: ln 9
 questions:
   - {id: smokes, text: Do you smoke?, type: yes_no}

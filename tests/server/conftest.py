@@ -14,6 +14,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from tests.kit.breaks import BROKEN_SERVER
+from tests.kit.issuer import the_same_key_for_all
 from tests.kit.servers.cheap import cheap_applications
 from tests.kit.servers.process import PASSWORD, PROGRAM, ServerProcess
 from tests.kit.servers.strict_templates import strict_templates
@@ -31,7 +32,7 @@ from deniable_server.store.protocol import Store
 
 @pytest.fixture(scope="session", autouse=True)
 def cheap() -> Iterator[None]:
-    with cheap_applications(), strict_templates():
+    with cheap_applications(), strict_templates(), the_same_key_for_all():
         yield
 
 

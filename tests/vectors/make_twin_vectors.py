@@ -22,6 +22,7 @@ from typing import Any
 getcontext().prec = 80
 COIN = 2**32
 RANDOM = random.Random(20240229)
+LOGO = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
 
 Json = dict[str, Any]
 
@@ -240,6 +241,18 @@ def after(made: Json, showing: Any) -> Json:
     return {**optional(made), "show_if": showing}
 
 
+def base64url(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def issuer(size: int = 256, first: int = 0x80, last: int = 1) -> str:
+    """A number that is as long as a key, or nearly so: no factor of it matters here."""
+    return base64url(bytes([first, *(7 * place % 256 for place in range(1, size - 1)), last]))
+
+
+INVITED: Json = {"access": "invited", "issuer": issuer()}
+
+
 def survey(questions: list[Json], **other: Any) -> Json:
     return {"deniable": 1, "id": "s", "title": "A title", "about": "Who asks, why.", "questions": questions, **other}
 
@@ -425,12 +438,16 @@ def good_definitions() -> dict[str, Json]:
             [question("q", LN3)],
             thanks="Thanks.\nYour code: C1",
             closed="Too late.",
+            institution="Institute of Health",
+            logo=LOGO,
             return_link="https://app.prolific.com/submissions/complete?cc=C1AB2",
-            translations={"de": {"thanks": "Danke.", "closed": "Zu sp\u00e4t."}},
+            translations={"de": {"institution": "Gesundheitsinstitut", "thanks": "Danke.", "closed": "Zu sp\u00e4t."}},
         ),
         "public groups": survey([question("q", LN3)], groups=["Nord", "Süd", "West 3"]),
-        "invited, and one question a page": survey([question("q", LN3)], access="invited", layout="steps"),
-        "records counted one by one": survey([question("q", LN3)], batch=1),
+        "invited, and one question a page": survey([question("q", LN3)], **INVITED, layout="steps"),
+        "records shown one by one": survey([question("q", LN3)], batch=1, accept_small_batches=True),
+        "records shown at the close": survey([question("q", LN3)], release="close"),
+        "invited, and shown daily": survey([question("q", LN3)], **INVITED, release="daily"),
         "a thousand records counted together": survey([question("q", LN3)], batch=1000),
         "another language": survey([question("q", LN3)], language="pt-BR"),
         "translations": survey(
@@ -659,12 +676,47 @@ def bad_objects() -> dict[str, Any]:
         5,
     )
     bad |= {f"return_link {value!r}": changed(return_link=value) for value in (*links, "HTTPS://a", "https://a/" + "b" * 491)}
+    logos = (
+        "",
+        "x",
+        "data:image/svg+xml;base64,PHN2Zz4",
+        "data:image/png;base64,AAAA",
+        f"{LOGO}!",
+        f"{LOGO}===",
+        "https://a.example/logo.png",
+        5,
+    )
+    bad |= {f"logo {value!r}": changed(institution="I", logo=value) for value in (*logos, LOGO + "A" * 27_000)}
+    bad["a logo without a name"] = changed(logo=LOGO)
+    bad |= {f"institution {value!r}"[:40]: changed(institution=value) for value in ("", " ", "a\0", "x" * 201, 5, ["a"])}
     for key in ("contact", "ethics", "thanks", "closed"):
         bad |= {f"{key} {value!r}": changed(**{key: value}) for value in ("", " ", "a\0", "x" * 1001, 5, ["a"], {})}
     for groups in ([], ["a"], "ab", ["a", "a"], ["a", ""], ["a", " b"], ["a", 1], [f"g{n}" for n in range(1025)], ["a", "x" * 201], {}):
         bad[f"groups {str(groups)[:40]}"] = changed(groups=groups)
     bad |= {f"access {value!r}": changed(access=value) for value in ("open", "closed", "", True, 1, ["invited"])}
     bad |= {f"batch {value!r}": changed(batch=value) for value in (0, -1, 10, 1001, 1.5, "5", True, [5])}
+    bad |= {f"batch {value!r}, not accepted": changed(batch=value) for value in (1, 9)}
+    bad |= {f"small batch {value!r}": changed(batch=value, accept_small_batches=True) for value in (0, 10, 1001, True)}
+    bad |= {f"accept_small_batches {value!r}": changed(batch=5, accept_small_batches=value) for value in (False, "true", 1)}
+    bad |= {f"release {value!r}": changed(release=value) for value in ("daily", "at_once", "", True, ["close"])}
+    bad |= {f"release {value!r}, invited": changed(**INVITED, release=value) for value in ("close", "weekly")}
+    bad |= {f"access {value!r}, with an issuer": changed(**{**INVITED, "access": value}) for value in ("open", "closed", "", True, 1)}
+    bad |= {"invited, without an issuer": changed(access="invited"), "an issuer of an open survey": changed(issuer=issuer())}
+    wrong_issuers = {
+        "of 2,047 bits": issuer(first=0x7F),
+        "of 2,040 bits": issuer(255),
+        "of 2,056 bits": issuer(257),
+        "even": issuer(last=2),
+        "padded": issuer() + "==",
+        "of another alphabet": issuer()[:9] + "+" + issuer()[10:],
+        "with spare bits": issuer()[:-1] + "R",
+        "with a line end": issuer() + "\n",
+        "a number": 2**40 + 1,
+        "empty": "",
+        "null": None,
+        "a list": [issuer()],
+    }
+    bad |= {f"an issuer {name}": changed(access="invited", issuer=value) for name, value in wrong_issuers.items()}
     bad |= {f"layout {value!r}": changed(layout=value) for value in ("list", "step", "", False, ["steps"])}
     bad |= {f"language {value!r}": changed(language=value) for value in ("en", "", "EN", "e", "english", "de_DE", "de-", 5, ["de"])}
     german: Json = {"title": "Ein Titel"}
@@ -967,10 +1019,6 @@ def binned_numbers() -> list[Json]:
 # ---- whole submissions ---------------------------------------------------------------------------
 
 
-def base64url(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
-
-
 def some_answer(q: Json) -> Any:
     if q["type"] != "multi_choice":
         return RANDOM.choice(q["categories"])
@@ -1043,8 +1091,10 @@ def submissions() -> list[Json]:
             if "groups" in definition:
                 more["group"] = RANDOM.choice(definition["groups"])
             if "access" in definition:
-                more["mode"] = "by_hand"
-                more["invitation"] = base64url(RANDOM.randbytes(15))
+                if RANDOM.random() < 0.5:
+                    more |= {"mode": "by_hand", "invitation": base64url(RANDOM.randbytes(15))}
+                else:
+                    more["token"] = {"nonce": base64url(RANDOM.randbytes(32)), "signature": base64url(RANDOM.randbytes(256))}
             asked = some_mask(definition)
             if asked is not None:
                 numbers = [number for number, q in enumerate(definition["questions"]) for _ in categories_of(q, seen[q["id"]])]
@@ -1085,6 +1135,11 @@ def bad_envelopes() -> list[Json]:
     cases += [("mode", but(mode=value)) for value in (False, 1, "", "device", "By_hand", "cluster", None, ["by_hand"])]
     cases += [("keys", but(by_hand=True))]
     cases += [("invitation", but(invitation=value)) for value in ("", base64url(bytes(14)), base64url(bytes(16)), "é", 5, None)]
+    token = {"nonce": base64url(bytes(32)), "signature": base64url(bytes(256))}
+    tokens: list[Any] = ["", 5, None, [], {}, {"nonce": token["nonce"]}, {"signature": token["signature"]}, {**token, "key": ""}]
+    tokens += [{**token, "nonce": value} for value in ("", base64url(bytes(31)), base64url(bytes(33)), token["nonce"] + "=", 5, None)]
+    tokens += [{**token, "signature": value} for value in ("", base64url(bytes(255)), base64url(bytes(257)), "é", 5, None)]
+    cases += [("token", but(token=value)) for value in tokens]
     return [{"rule": rule, "body": body} for rule, body in cases]
 
 

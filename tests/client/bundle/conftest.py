@@ -23,6 +23,7 @@ LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz " * 3
 EVERY = {
     "deniable": 1,
     "batch": 1,
+    "accept_small_batches": True,
     "id": "every",
     "title": f'{NASTY} | <b>"All"</b> types',
     "about": "Who asks,\nand why.",
@@ -79,6 +80,7 @@ EVERY = {
 ASKED = {
     "deniable": 1,
     "batch": 1,
+    "accept_small_batches": True,
     "id": "asked",
     "title": "A sample of questions",
     "about": "Who asks, and why.",
@@ -95,6 +97,7 @@ ASKED = {
 COINS = {
     "deniable": 1,
     "batch": 1,
+    "accept_small_batches": True,
     "id": "coins",
     "title": "Two coins",
     "about": "Who asks, and why.",
@@ -104,6 +107,7 @@ COINS = {
 WIDE = {
     "deniable": 1,
     "batch": 1,
+    "accept_small_batches": True,
     "id": "wide",
     "title": "Many values",
     "about": "Who asks, and why.",

@@ -17,7 +17,8 @@ from deniable.survey import Survey
 from deniable.wire.part import Part
 n, whole = int(sys.argv[1]), sys.argv[2] == "whole"
 questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(20)]
-survey = Survey.from_dict({"deniable": 1, "batch": 1, "id": "s", "title": "T", "about": "A.", "epsilon": 8, "questions": questions})
+KEYS = {"deniable": 1, "batch": 1, "accept_small_batches": True, "id": "s", "title": "T", "about": "A.", "epsilon": 8}
+survey = Survey.from_dict({**KEYS, "questions": questions})
 file = tempfile.TemporaryFile()
 for _ in range(0, n, 50_000):
     bits = np.zeros((50_000, 24), dtype=bool)

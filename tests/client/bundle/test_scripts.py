@@ -28,6 +28,7 @@ FIGURES = ("n", "ones", "estimate", "std_error", "low", "high", "adjusted")
 SIZES = {
     "deniable": 1,
     "batch": 1,
+    "accept_small_batches": True,
     "id": "sizes",
     "title": "Many coins",
     "about": "Who asks, and why.",

@@ -94,7 +94,7 @@ def test_an_outbox_of_the_first_version_is_taken_over_with_all_that_is_in_it(out
         assert (job.rows, job.submissions, job.rejected) == (7, 2, (RejectedRow(3, "q", "rule"),))
         assert box.claim(URL, job) == [PERTURBED.id]
         assert box.load(PERTURBED.id) == ("s", PERTURBED)
-        assert box._file._db.execute("PRAGMA user_version").fetchone() == (5,)
+        assert box._file._db.execute("PRAGMA user_version").fetchone() == (6,)
         assert box.begin(URL, "s", "file", "d", "changed 5").rows == 1
         box.close()
         assert b"76 bytes" not in outbox.read_bytes()  # as long as the answers in the file were
@@ -281,7 +281,7 @@ def test_a_file_that_is_no_outbox_is_refused_and_left_as_it_is(outbox):
 def test_an_outbox_of_a_later_version_is_refused(outbox):
     with closing(sqlite3.connect(outbox)) as db:
         db.execute("PRAGMA user_version = 9")
-    with pytest.raises(DeliveryError, match="its version must be at most 5, got 9"):
+    with pytest.raises(DeliveryError, match="its version must be at most 6, got 9"):
         Outbox(outbox)
 
 

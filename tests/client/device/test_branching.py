@@ -88,7 +88,20 @@ def condition(draw: st.DrawFn, earlier: list[dict[str, Any]]) -> dict[str, Any]:
     known = asked.get("options") or [one["name"] for one in asked.get("bins", ())] or ["yes", "no"]
     if "bins" in asked and draw(st.booleans()):
         return {"question": asked["id"], draw(st.sampled_from(["at_least", "below"])): 5}
-    return {"question": asked["id"], "is": draw(st.lists(st.sampled_from(known), min_size=1, max_size=2, unique=True))}
+    options = draw(st.lists(st.sampled_from(known), min_size=1, max_size=2, unique=True))
+    if draw(st.integers(0, 2)) == 0:
+        return counted(draw, earlier, asked, options)
+    return {"question": asked["id"], "is": options}
+
+
+def counted(draw: st.DrawFn, earlier: list[dict[str, Any]], asked: dict[str, Any], options: list[str]) -> dict[str, Any]:
+    """A condition on the sum of scores, if there are any, or on a count."""
+    ends = {"at_least": draw(st.integers(-1, 4)), "below": draw(st.integers(5, 7))}
+    ends = {key: ends[key] for key in draw(st.sampled_from([["at_least"], ["below"], ["at_least", "below"]]))}
+    if scales := [one["id"] for one in earlier if one["type"] == "scale"]:
+        return {"score": scales, **ends, **({"below": draw(st.integers(0, 5))} if "at_least" not in ends else {})}
+    alike = [one["id"] for one in earlier if one["type"] == asked["type"] and one.get("options") == asked.get("options")]
+    return {"count": alike, "is": options, "at_least": draw(st.integers(0, 2))}
 
 
 def show_if(draw: st.DrawFn, earlier: list[dict[str, Any]]) -> dict[str, Any]:
@@ -107,6 +120,8 @@ KINDS: list[dict[str, Any]] = [
     {"type": "yes_no", "required": False},
     {"type": "choice", "options": ["a", "b", "c"]},
     {"type": "multi_choice", "options": ["x", "y"]},
+    {"type": "scale", "options": ["a", "b"], "scores": [1, 3]},
+    {"type": "scale", "options": ["a", "b"], "scores": [-1, 2], "required": False},
     {"type": "number", "low": 0, "high": 9, "bins": [{"name": "few", "from": 0}, {"name": "many", "from": 5}]},
 ]
 
@@ -172,7 +187,7 @@ def test_no_two_people_are_told_apart_better_than_is_stated_whatever_is_shown(su
     assert survey.ask or survey.odds == math.prod(every)  # a hidden question costs what an answered one costs
     for block in survey.blocks:  # what a condition looks at is asked wherever its question is
         ids = {survey.questions[number].id for number in block}
-        asked = [one.question for number in block if (own := survey.questions[number].show_if) for one in own.conditions]
+        asked = [name for number in block if (own := survey.questions[number].show_if) for name in own.questions]
         assert set(asked) <= ids
 
 

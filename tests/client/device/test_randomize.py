@@ -274,8 +274,8 @@ BUGS = {
     "one other too many beside a kept category, of many": (MANY, ("else ~one_less", "else True")),
     "one other too few without it, of many": (MANY, ("else ~one_less", "else False")),
     "the first draw counts when it must not, of many": (MANY, ("else ~one_less", "else one_less")),
-    "a label drawn twice counts once, of many": (MANY, ("np.where(chosen[rows, choice], last, choice)", "choice")),
-    "Floyd's replacement is off by one, of many": (MANY, ("choice], last, choice)", "choice], last - 1, choice)")),
+    "a label drawn twice counts once, of many": (MANY, ("chosen[:, last] |= again", "chosen[:, last] |= False")),
+    "Floyd's replacement is off by one, of many": (MANY, ("chosen[:, last] |= again", "chosen[:, last - 1] |= again")),
     "the last other is never drawn, of many": (MANY, ("_uniform_below(last + 1, n, coin", "_uniform_below(last, n, coin")),
     "the first draw misses one other, of many": (MANY, ("_uniform_below(first + 1, n, coin", "_uniform_below(first, n, coin")),
     "one step too few, of many": (MANY, ("range(first + 1, of)", "range(first + 1, of - 1)")),
@@ -412,6 +412,30 @@ def test_sets_as_numbers_are_the_sets_as_rows_of_a_table_bit_for_bit() -> None:
 def test_the_control_numbers_that_are_too_short_are_noticed() -> None:
     short = with_bug(("(1 << channel.k) - 1)", "(1 << channel.k - 2) - 1)"))
     assert not agrees(lambda: same_either_way(short, with_bug(MANY)))
+
+
+def choose_one_by_one(size: int, of: int, words: Callable[[], int], one_less: bool) -> set[int]:
+    """Floyd's sampling for one respondent, as in its textbook form: the reference."""
+    first = of - size
+    chosen = {words() % (first + 1)} if first else {0}
+    chosen = set() if one_less else chosen
+    for last in range(first + 1, of):
+        choice = words() % (last + 1)
+        chosen.add(last if choice in chosen else choice)
+    return chosen
+
+
+@pytest.mark.parametrize("n", [1, 7, 1_000])
+@pytest.mark.parametrize(("size", "of"), [(1, 1), (1, 65), (65, 65), (17, 69), (69, 255), (254, 255)])
+def test_choices_for_many_are_the_textbooks_choices_for_each(n: int, size: int, of: int) -> None:
+    """Exactly, for the same words; they are bounded, so that no draw is rejected."""
+    rng = np.random.default_rng(of + n)
+    steps = range(max(1, of - size), of)  # the last element that each word chooses among; a choice among one takes no word
+    streams = np.stack([rng.integers(0, WORD // (last + 1) * (last + 1), n, dtype=np.uint32) for last in (*steps, of)], axis=1)
+    one_less = rng.integers(0, 2, n, dtype=np.bool_)
+    table = RANDOMIZER.choose(size, of, n, Columns(streams), one_less=one_less)
+    for row, stream, less in zip(table, streams.tolist(), one_less.tolist(), strict=True):
+        assert set(np.flatnonzero(row).tolist()) == choose_one_by_one(size, of, iter(stream).__next__, less)
 
 
 # ---- statistics, last ----------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from deniable import Survey
 from deniable.simulate import simulate
+from deniable.survey.rating import RATING
 from deniable.survey.types import TYPES
 
 ROOT = Path(__file__).parents[3]
@@ -62,4 +63,4 @@ def test_every_survey_on_the_page_of_question_types_is_one(example: str) -> None
 
 def test_the_page_of_question_types_shows_every_type() -> None:
     shown = {found for example in yaml_examples() for found in re.findall(r"type: (\w+)", example)}
-    assert shown == set(TYPES)
+    assert shown == {*TYPES, RATING}

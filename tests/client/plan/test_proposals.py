@@ -50,7 +50,7 @@ def test_twelve_questions_are_too_many_for_800_people_and_what_helps_is_said() -
 
 
 def test_every_proposal_keeps_what_it_promises_and_changes_nothing_else() -> None:
-    document = read(HABITS).value
+    document = {**read(HABITS).value, "epsilon": "ln 27"}
     found = proposals(document, 800)
     assert {one.words.split()[0] for one in found} == {"Ask", "Leave", "Give"}
     for one in found:
@@ -58,7 +58,7 @@ def test_every_proposal_keeps_what_it_promises_and_changes_nothing_else() -> Non
         assert one.half_width == widest(survey, 800) <= 0.9 * widest(Survey.from_dict(document), 800)
         changed = {key for key in document if document[key] != one.document.get(key)} | (set(one.document) - set(document))
         assert changed <= {"ask"} or changed <= {"questions", "translations"}
-    assert document == read(HABITS).value
+    assert document == {**read(HABITS).value, "epsilon": "ln 27"}
 
 
 def test_a_question_that_others_are_asked_after_is_never_left_out() -> None:
@@ -67,7 +67,7 @@ def test_a_question_that_others_are_asked_after_is_never_left_out() -> None:
         "- {id: b, text: B, type: yes_no, show_if: {question: a, is: [yes]}}\ntranslations: {de: {questions: {b: {text: B}}}}\n"
     ).value
     (one,) = [one for one in proposals(document, 800) if one.words.startswith("Leave")]
-    assert one.words == "Leave out b"
+    assert one.words == "Leave out “B”"
     assert "translations" not in one.document
 
 
@@ -78,9 +78,9 @@ def test_where_nothing_helps_nothing_is_proposed(document: dict[str, Any], n: in
 
 def test_the_least_precise_question_is_given_more_where_that_helps() -> None:
     document = of_yes_no(2)
-    document["questions"][1] |= {"type": "choice", "options": list("abcdefgh")}
+    document["questions"][1] |= {"text": "Eight", "type": "choice", "options": list("abcdefgh")}
     found = {one.words: one for one in proposals(document, 2000)}
-    assert found["Give q1 the weight 2"].document["questions"][1]["weight"] == "2"
+    assert found["Give “Eight” the weight 2"].document["questions"][1]["weight"] == "2"
     assert "weight" not in document["questions"][1]
 
 
@@ -88,19 +88,19 @@ def test_a_survey_with_an_epsilon_for_each_question_is_not_weighted() -> None:
     document = of_yes_no(3)
     del document["epsilon"]
     document["questions"] = [{**one, "epsilon": epsilon} for one, epsilon in zip(document["questions"], ("0.2", "1", "1"), strict=True)]
-    assert {one.words for one in proposals(document, 800)} == {"Leave out q0"}
+    assert {one.words for one in proposals(document, 800)} <= {"Leave out “Q”"}
 
 
 def test_a_section_that_begins_with_a_question_stays_when_the_question_is_left_out() -> None:
-    document = of_yes_no(3, epsilon="1")
-    first, second, third = document["questions"]
-    first |= {"section": {"title": "One"}, "weight": "0.1"}
+    document = of_yes_no(4, epsilon="1")
+    main, first, second, third = document["questions"]
+    first |= {"text": "First", "section": {"title": "One"}, "weight": "0.1"}
     third["section"] = {"title": "Three"}
-    german = {"q0": {"text": "Q auf Deutsch", "section": {"title": "Eins"}}, "q1": {"text": "Zwei"}}
+    german = {"q1": {"text": "Q auf Deutsch", "section": {"title": "Eins"}}, "q2": {"text": "Zwei"}}
     document["translations"] = {"de": {"questions": german}}
-    found = next(one.document for one in proposals(document, 800) if one.words == "Leave out q0")
-    assert found["questions"] == [{**second, "section": {"title": "One"}}, third]
-    assert found["translations"] == {"de": {"questions": {"q1": {"text": "Zwei", "section": {"title": "Eins"}}}}}
+    found = next(one.document for one in proposals(document, 800) if one.words == "Leave out “First”")
+    assert found["questions"] == [main, {**second, "section": {"title": "One"}}, third]
+    assert found["translations"] == {"de": {"questions": {"q2": {"text": "Zwei", "section": {"title": "Eins"}}}}}
     Survey.from_dict(found)
     assert first["section"] == {"title": "One"}
     assert "section" not in second
@@ -110,4 +110,13 @@ def test_a_question_that_any_condition_needs_is_never_left_out() -> None:
     document = of_yes_no(4, epsilon="1")
     yes = [{"question": f"q{place}", "is": ["yes"]} for place in range(3)]
     document["questions"][3]["show_if"] = {"any": [yes[0], {"all": yes[1:]}]}
-    assert {one.words for one in proposals(document, 300) if one.words.startswith("Leave")} <= {"Leave out q3"}
+    assert {one.words for one in proposals(document, 300) if one.words.startswith("Leave")} <= {"Leave out “Q”"}
+
+
+def test_the_first_question_is_never_left_out_and_leaving_out_comes_last() -> None:
+    document = of_yes_no(3, epsilon="1")
+    document["questions"][0] |= {"text": "Main", "weight": "0.1"}  # the least precise one
+    words = [one.words for one in proposals(document, 800)]
+    assert words
+    assert not [one for one in words if "Leave out “Main”" in one]
+    assert [one.startswith("Leave out") for one in words] == sorted(one.startswith("Leave out") for one in words)

@@ -31,6 +31,8 @@ def test_a_cap_is_a_number_or_a_logarithm():
 WRONG = {
     "max_epsilon": (0, -1, "much", None),
     "person_cap": (0, float("nan")),
+    "min_batch": (0, -1, 1001, 2.5, "5", None, True, [5]),
+    "min_group": (0, "ten"),
     "pin": ("", "0F" * 32, DIGEST[:-1], b"0f" * 32, 5, [DIGEST], {"study": 5}, {"study": DIGEST, "other": ""}),
     "timeout": (0, -1, float("nan"), float("inf"), 86_401, "30", None, True, (1, 2)),
     "retries": (-1, 1.5, "6", None, False),
@@ -159,7 +161,7 @@ def test_a_code_to_withdraw_in_the_place_of_the_id_is_not_quoted():
 
 @pytest.mark.parametrize("person", [b"ada", ("ada",), ANSWERS, 2.5, True, ""])
 def test_a_person_who_is_neither_text_nor_a_whole_number_is_refused_before_anything_is_sent(tmp_path, person):
-    kept = {"outbox": ":memory:", "ledger": tmp_path / "ledger", "retries": 0}
+    kept = {"outbox": ":memory:", "ledger": tmp_path / "ledger", "retries": 0, "min_batch": 1}
     with SurveyClient("http://127.0.0.1:9", **kept) as client:
         client._surveys["study"] = Survey.from_text(STUDY)
         with pytest.raises(ValueError, match="person must be text or a whole number") as caught:

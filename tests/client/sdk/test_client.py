@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import base64
-import dataclasses
 import inspect
 import io
 import json
@@ -21,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.kit.issuer import base64url, issued
 from tests.kit.killing import kill_again_and_again
 
 import deniable
@@ -542,7 +542,7 @@ def clinics(server, study):
 
 @pytest.fixture
 def invited(server, study):
-    survey = Survey.from_dict({**study.to_dict(), "id": "invited", "access": "invited"})
+    survey = issued(Survey.from_dict({**study.to_dict(), "id": "invited", "access": "invited"}))
     server.publish(survey)
     return survey
 
@@ -555,7 +555,9 @@ def test_a_group_and_an_invitation_travel_openly_with_the_record(client, server,
     client.submit("clinics", ANSWERS, group="South & East")
     assert last(server).group == "South & East"
     client.submit("invited", ANSWERS, invitation=CODE.lower().replace("-", " "))
-    assert (last(server).group, last(server).invitation, last(server).mode) == (None, bytes(range(15)), "device")
+    assert (last(server).group, last(server).invitation, last(server).mode) == (None, None, "device")
+    assert json.loads(server.posts[-2].body)["code"] == base64url(bytes(range(15)))
+    assert last(server).token
 
 
 def test_a_wrong_group_or_invitation_is_listed_with_the_rest_and_not_quoted(client, server, clinics, invited):
@@ -592,9 +594,9 @@ def test_the_group_and_the_code_of_a_link_are_those_of_its_survey_only(server, o
         assert last(server).group == "7"
     with SurveyClient.from_link(f"{server.url}/s/invited#code={CODE}", outbox=outbox) as client:
         client.submit("invited", ANSWERS)
-        assert last(server).invitation == bytes(range(15))
+        assert last(server).token
         client.submit("study", ANSWERS)
-        assert last(server).invitation is None
+        assert last(server).token is None
 
 
 def test_a_receipt_has_the_code_that_withdraws_and_nothing_keeps_it(client, server, outbox):
@@ -713,7 +715,7 @@ def test_an_invitation_is_for_one_row(client, server, invited):
             client.submit_many("invited", rows, invitation=CODE, batch=1)
     assert server.posts == []
     report = client.submit_many("invited", iter(ROWS[:1]), invitation=CODE)
-    assert (report.accepted, last(server).invitation) == (1, bytes(range(15)))
+    assert (report.accepted, server.posts[-2].path, last(server).invitation) == (1, "/api/v1/surveys/invited/tokens", None)
     client.withdraw("invited", report.code)
     assert server.counted == 0
 
@@ -768,8 +770,9 @@ def test_a_job_whose_invitation_was_turned_down_offers_the_same_bytes_with_the_n
     with pytest.raises(RejectedError):
         client.submit_many("invited", ROWS[:1], invitation=CODE, job="j")
     assert client.submit_many("invited", ROWS[:1], invitation=format_code(bytes(15)), job="j").accepted == 1
-    first, second = (Submission.from_json(post.body) for post in server.posts)
-    assert second == dataclasses.replace(first, invitation=bytes(15))
+    assert [post.path.rpartition("/")[2] for post in server.posts] == ["tokens", "tokens", "submissions"]
+    first, second = (json.loads(post.body) for post in server.posts[:2])
+    assert (first["code"], second["code"]) == (base64url(bytes(range(15))), base64url(bytes(15)))
 
 
 def test_what_fails_among_the_groups_of_a_batch_leaves_the_others_waiting(client, server, clinics, fault):

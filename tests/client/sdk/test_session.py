@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from tests.kit.issuer import base64url, issued
 
 from deniable.device.sealed import Sealed
 from deniable.errors import AnswerError, DeliveryError, RefusedError
@@ -64,16 +67,23 @@ def test_what_is_not_delivered_waits(client, server, fault):
 
 
 def test_a_link_names_the_group_the_invitation_and_the_digest(client, server, study):
-    invited = Survey.from_dict({**study.to_dict(), "id": "panel", "groups": ["North", "South"], "access": "invited"})
+    invited = issued(Survey.from_dict({**study.to_dict(), "id": "panel", "groups": ["North", "South"], "access": "invited"}))
     server.publish(invited)
-    link = Link(server.url, "panel", invited.digest, "South", CODE)
-    for which in (link, str(link)):
-        session = client.survey(which)
-        for receipt in (session.submit(ANSWERS), client.submit(which, ANSWERS)):
-            sent = Submission.from_json(server.posts[-1].body)
-            assert (sent.group, sent.invitation, receipt.pinned) == ("South", bytes(range(15)), True)
+    codes = [bytes([number] * 15) for number in range(4)]
+    links = [Link(server.url, "panel", invited.digest, "South", format_code(code)) for code in codes]
+    for code, which, submit in zip(
+        codes,
+        (links[0], str(links[1]), links[2], str(links[3])),
+        (*[lambda which: client.survey(which).submit(ANSWERS)] * 2, *[lambda which: client.submit(which, ANSWERS)] * 2),
+        strict=True,
+    ):
+        receipt = submit(which)
+        exchange, sent = server.posts[-2:]
+        assert json.loads(exchange.body)["code"] == base64url(code)
+        sent = Submission.from_json(sent.body)
+        assert (sent.group, sent.invitation, sent.token is not None, receipt.pinned) == ("South", None, True, True)
     assert client.survey("study").submit(ANSWERS).pinned is False
-    assert CODE not in repr(session)
+    assert format_code(codes[0]) not in repr(client.survey(links[0]))
 
 
 def test_the_link_that_the_client_was_made_from_is_the_default(server, outbox, study):
@@ -127,6 +137,7 @@ AFTER_CLOSING = {
     "SurveySession.perturb": lambda client, session, unsent: session.perturb(ANSWERS),
     "SurveySession.keep": lambda client, session, unsent: session.keep(Sealed(pytest.fail, "coins were tossed"), session.public(), None),
     "SurveySession.send": lambda client, session, unsent: session.send(unsent),
+    "SurveySession.exchange": lambda client, session, unsent: session.exchange(),
 }
 HARMLESS = {"close", "from_link", "pinned", "SurveySession.public"}
 """These reach neither a server nor a file."""

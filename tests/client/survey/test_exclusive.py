@@ -33,8 +33,11 @@ def source(**keys: Any) -> dict[str, Any]:
         ({"none": "milk"}, "none: must be one of the options"),
         ({"none": None}, "none: must be one of the options"),
         ({"exclusive": ["neither"], "none": "neither"}, "exclusive[0]: must be left out: `none` is exclusive by itself"),
-        ({"exclusive": OPTIONS}, "exclusive: must leave an option that goes with others, or be a choice"),
-        ({"exclusive": OPTIONS[:3], "none": "unsure"}, "exclusive: must leave an option that goes with others, or be a choice"),
+        ({"exclusive": OPTIONS}, "exclusive: must leave an option that goes with others; otherwise use the type choice"),
+        (
+            {"exclusive": OPTIONS[:3], "none": "unsure"},
+            "exclusive: must leave an option that goes with others; otherwise use the type choice",
+        ),
         ({"type": "choice", "exclusive": ["unsure"]}, "exclusive: is not a known key"),
         ({"options": "tea", "exclusive": ["tea"]}, "options: must be a list of texts"),
     ],

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import random
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kit.issuer import ISSUER, issued
 
 from deniable.errors import RefusedError, SurveyError
 from deniable.survey import Survey
@@ -88,9 +90,9 @@ def test_the_example_is_valid_without_a_mistake_so_the_rules_below_are_what_refu
         (question(id="1st"), "questions[0].id: must be 1 to 64 of A-Z, a-z, 0-9 and _, a letter first, got '1st'"),
         (
             question(type="choise"),
-            "questions[0].type: must be one of yes_no, choice, scale, number, multi_choice, got 'choise' (did you mean choice?)",
+            "questions[0].type: must be one of yes_no, choice, scale, number, multi_choice, rating, got 'choise' (did you mean choice?)",
         ),
-        (question(type=["choice"]), "questions[0].type: must be one of yes_no, choice, scale, number, multi_choice, got list"),
+        (question(type=["choice"]), "questions[0].type: must be one of yes_no, choice, scale, number, multi_choice, rating, got list"),
         (question(options=["only"]), "questions[0].options: must be 2 to 1,024 options, got 1"),
         (question(options=[]), "questions[0].options: must be 2 to 1,024 options, got 0"),
         (question(options=[str(i) for i in range(1025)]), "questions[0].options: must be 2 to 1,024 options, got 1,025"),
@@ -123,6 +125,13 @@ def test_the_example_is_valid_without_a_mistake_so_the_rules_below_are_what_refu
         (as_dict(batch=1001), "batch: must be a whole number from 1 to 1,000, got 1001"),
         (as_dict(batch=2.5), "batch: must be a whole number from 1 to 1,000, got 2.5"),
         (as_dict(batch="ten"), "batch: must be a whole number from 1 to 1,000, got 'ten'"),
+        (
+            as_dict(batch=9),
+            "batch: must be at least 10, got 9: raise it, or if it must be so small, add `accept_small_batches: true`; the page then "
+            "tells respondents among how few records theirs is shown",
+        ),
+        (as_dict(release="weekly"), "release: must be close or daily, got 'weekly'"),
+        (as_dict(accept_small_batches=1), "accept_small_batches: must be true or false, got 1"),
         (as_dict(batch=[10]), "batch: must be a whole number from 1 to 1,000, got list"),
         (as_dict(questions=[]), "questions: must be a list of at least one question"),
         (as_dict(questions={}), "questions: must be a list of at least one question"),
@@ -188,15 +197,36 @@ questions:
         "questions[1].id (line 12): must be unique, got the id of questions[0] again: 'q'",
         "questions[1].text (line 12): must not be empty",
         "questions[2].text (line 13): is missing",
-        "questions[2].type (line 14): must be one of yes_no, choice, scale, number, multi_choice, got 'yesno' (did you mean yes_no?)",
+        "questions[2].type (line 14): must be one of yes_no, choice, scale, number, multi_choice, rating, "
+        "got 'yesno' (did you mean yes_no?)",
     ]
 
 
-@pytest.mark.parametrize(("written", "batch"), [("", 10), ("batch: 10\n", 10), ("batch: 1\n", 1), ("batch: 1000\n", 1000)])
+@pytest.mark.parametrize(
+    ("written", "batch"), [("", 10), ("batch: 10\n", 10), ("batch: 1\naccept_small_batches: true\n", 1), ("batch: 1000\n", 1000)]
+)
 def test_a_batch_is_part_of_the_definition_unless_it_is_the_usual_one(written, batch):
     survey = Survey.from_text(written + FILE)
     assert survey.batch == batch
     assert (b'"batch":' in survey.definition) == (batch != 10)
+    assert Survey.from_definition(survey.definition) == survey
+
+
+@pytest.mark.parametrize(
+    ("keys", "release", "is_stated"),
+    [
+        ({}, "daily", False),
+        ({"release": "daily"}, "daily", False),
+        ({"release": "close"}, "close", True),
+        ({"access": "invited"}, "close", False),
+        ({"access": "invited", "release": "close"}, "close", False),
+        ({"access": "invited", "release": "daily"}, "daily", True),
+    ],
+)
+def test_release_follows_access_and_is_stated_in_the_definition_if_it_is_not_the_default(keys, release, is_stated):
+    survey = issued(Survey.from_dict(as_dict(**keys)))
+    assert survey.release == release
+    assert (b'"release":' in survey.definition) == is_stated
     assert Survey.from_definition(survey.definition) == survey
 
 
@@ -541,3 +571,28 @@ def test_texts_are_given_in_the_readers_language_or_a_relative_of_it() -> None:
     assert survey.text_in("de", "about") == (survey.about, "en-GB")
     assert survey.question_in("pt-BR", survey.questions[0]) == ("Qual?", "pt")
     assert survey.question_in("de", survey.questions[0]) == (survey.questions[0].text, "en-GB")
+
+
+def test_a_survey_by_invitation_has_a_key_once_it_is_published():
+    file = Survey.from_dict(as_dict(access="invited"))
+    published = file.with_issuer(ISSUER)
+    assert (file.is_final, published.is_final, Survey.from_dict(as_dict()).is_final) == (False, True, True)
+    assert file.digest != published.digest
+    assert file.is_same_as(published)
+    assert not published.is_same_as(Survey.from_dict(as_dict(access="invited", title="Another")))
+    assert Survey.from_definition(published.definition) == Survey.from_dict(published.to_dict()) == published
+    with pytest.raises(RefusedError, match="must have an issuer"):
+        Survey.from_definition(file.definition)
+
+
+@pytest.mark.parametrize(
+    ("keys", "rule"),
+    [
+        ({"issuer": ISSUER}, "issuer: must be left out: only a survey with `access: invited` has one"),
+        ({"access": "invited", "issuer": ISSUER[:-1]}, "issuer: must be an odd number of 2,048 bits in base64url, got"),
+        ({"access": "invited", "issuer": 5}, "issuer: must be an odd number of 2,048 bits in base64url, got 5"),
+    ],
+)
+def test_a_key_that_cannot_be_one_is_a_mistake_of_the_file(keys, rule):
+    with pytest.raises(SurveyError, match=re.escape(rule)):
+        Survey.from_dict(as_dict(**keys))

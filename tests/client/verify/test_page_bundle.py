@@ -8,11 +8,12 @@ import sys
 
 import pytest
 
-from deniable.verify.page_bundle import ENTRY, FOLDER, JoinError, join_modules, read_modules, without_comments
+from deniable.verify.page_bundle import ENTRIES, ENTRY, FOLDER, KIOSK, NAME, JoinError, join_modules, read_modules, without_comments
 from deniable.verify.released import Released, sha384
 
 MODULES = read_modules()
-FILE = join_modules(MODULES)
+FILES = {name: join_modules(MODULES, entry) for name, entry in ENTRIES.items()}
+FILE = FILES[NAME]
 SMALL = {
     "form.mjs": (
         "/** Starts. */\n\n"
@@ -49,14 +50,13 @@ return { c };
 })();
 
 // form.mjs
-const { sum, start } = (() => {
+(() => {
 
 
 const sum = one + two(b);
 async function start() {
 return sum;
 }
-return { sum, start };
 })();
 """
 
@@ -74,24 +74,41 @@ def test_each_module_becomes_a_function_that_stands_after_those_that_it_imports(
 def test_every_line_of_every_module_is_in_it_once_in_its_order_and_nothing_else_is() -> None:
     """Another reading of the same modules: what is left of the file without the lines that join is all code, a module after the other."""
     function = re.compile(r"// (\S+)\n(?:const (\{.*?\}) = )?\(\(\) => \{\n(.*?)\n(?:return \2;\n)?\}\)\(\);\n", re.DOTALL)
-    found = {name: [line for line in text.splitlines() if line] for name, _, text in function.findall(FILE)}
-    assert found == {name: code(source) for name, source in MODULES.items()}
-    assert function.sub("", FILE).strip() == ""
+    found: dict[str, list[str]] = {}
+    for file in FILES.values():
+        modules = {name: [line for line in text.splitlines() if line] for name, _, text in function.findall(file)}
+        assert modules == {name: code(MODULES[name]) for name in modules}
+        assert function.sub("", file).strip() == ""
+        found |= modules
+    assert found.keys() == MODULES.keys()
+
+
+def test_nothing_of_the_kiosk_is_in_the_file_that_everybody_loads() -> None:
+    own = {name for name in MODULES if f"// {name}\n" in FILES[KIOSK] and f"// {name}\n" not in FILE}
+    assert own == {"fresh_page.mjs", "idle.mjs", "kiosk_back.mjs", "kiosk_page.mjs", "record_queue.mjs"}
+    assert "kiosk" not in FILE
 
 
 def test_it_is_the_same_on_every_machine_and_the_one_that_was_released() -> None:
     """In another process, folder, language and order of hashes; and on the machine where the released hash was written down."""
+    for name, file in FILES.items():
+        assert printed(name) == file.encode()
+        assert sha384(file.encode()) == Released.load().files[f"/browser/{name}"]
+    assert printed() == FILE.encode()
+
+
+def printed(*names: str) -> bytes:
+    """What the program prints."""
     environment = {"PYTHONHASHSEED": "7", "LC_ALL": "C", "PYTHONUTF8": "0", "TZ": "Asia/Tokyo"}
-    command = [sys.executable, "-m", "deniable.verify.page_bundle"]
-    printed = subprocess.run(command, cwd="/", env=environment, check=True, stdout=subprocess.PIPE).stdout
-    assert printed == FILE.encode()
-    assert sha384(printed) == Released.load().files["/browser/respond.mjs"]
+    command = [sys.executable, "-m", "deniable.verify.page_bundle", *names]
+    return subprocess.run(command, cwd="/", env=environment, check=True, stdout=subprocess.PIPE).stdout
 
 
 @pytest.mark.slow
 def test_a_module_with_a_statement_more_makes_another_file() -> None:
-    changed = {name: join_modules({**MODULES, name: f"{source}let more;\n"}) for name, source in MODULES.items()}
-    assert len({FILE, *changed.values()}) == 1 + len(MODULES)
+    changed = [{**MODULES, name: f"{source}let more;\n"} for name, source in MODULES.items()]
+    files = {tuple(join_modules(modules, entry) for entry in ENTRIES.values()) for modules in (MODULES, *changed)}
+    assert len(files) == 1 + len(MODULES)
 
 
 def test_a_comment_in_lines_of_its_own_or_behind_code_changes_nothing() -> None:

@@ -35,13 +35,16 @@ def test_a_code_is_taken_as_people_write_it():
 
 def links():
     """Each combination of parts, with labels that need percent-encoding."""
-    for digest, group, code in itertools.product((None, DIGEST), (None, "North & South", "a=b#c?d/e", "مستشفى 100 %"), (None, CODE)):
-        yield Link("https://a.org:8000/x", "id", digest, group, code)
+    groups = (None, "North & South", "a=b#c?d/e", "مستشفى 100 %")
+    for digest, group, code, kiosk in itertools.product((None, DIGEST), groups, (None, CODE), (False, True)):
+        yield Link("https://a.org:8000/x", "id", digest, group, code, kiosk=kiosk)
 
 
 def test_what_is_written_is_read_again():
     written = {str(link): link for link in links()}
-    assert len(written) == 16
+    assert len(written) == 32
+    assert str(Link("https://a", "id", DIGEST, kiosk=True)) == f"https://a/s/id/kiosk#digest={DIGEST}"
+    assert Link.parse("https://a/s/kiosk/").survey == "kiosk"
     assert {text: Link.parse(text) for text in written} == written
     assert str(Link("", "id", DIGEST, code=CODE)) == f"/s/id#digest={DIGEST}&code={CODE}"
     assert CODE not in repr(Link("https://a", "id", code=CODE))

@@ -22,17 +22,22 @@ def code_for(survey: Survey) -> bytes:
     return hashlib.sha256(survey.id.encode()).digest()[:15]
 
 
-def coins(survey: Survey, words: list[int], secret: bytes | None = None) -> str:
+def coins(survey: Survey, words: list[int], secret: bytes | None = None, *, late: bool = False) -> str:
     """A script that makes the browser's generator begin with these words whenever it is asked for a block of words.
 
-    `secret` are the bytes of the withdrawal code, those of `code_for` where it is left out.
+    `secret` are the bytes of the withdrawal code, those of `code_for` where it is left out. With `late`, only at the last look: words for
+    orders and samples are the browser's own.
     """
-    return f"""
-      Crypto.prototype.getRandomValues = (array) => {{
+    at_end = """document.querySelector("#review:not([hidden])")""" if late else "true"
+    return f"""{{ // a block, since a second script in the same document cannot declare the name again
+      const ownWords = Crypto.prototype.getRandomValues;
+      Crypto.prototype.getRandomValues = function (array) {{
+        if (array instanceof Uint32Array && !({at_end})) return ownWords.call(this, array);
         if (array instanceof Uint32Array) array.set({json.dumps(words)});
         else array.set({list(secret or code_for(survey))}.slice(0, array.length));
         return array;
-      }};"""
+      }};
+    }}"""
 
 
 def record(survey: Survey, categories: list[int], words: list[int]) -> bytes:

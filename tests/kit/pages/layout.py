@@ -132,7 +132,8 @@ def cut_off(driver: Chrome) -> list[str]:
         const cut = [];
         for (const e of document.body.querySelectorAll("*")) {
           if (!shown(e) || e.ownerSVGElement || ["SELECT", "OPTION", "PROGRESS"].includes(e.tagName)) continue;
-          const { overflowX, overflowY, display } = getComputedStyle(e);
+          const { overflowX, overflowY, display, clipPath } = getComputedStyle(e);
+          if (clipPath === "inset(50%)") continue; // for screen readers only
           if (display === "inline" || ["auto", "scroll"].includes(overflowX)) continue;
           const room = e.clientHeight + 2 + (overflowY === "visible" && e.scrollHeight > e.clientHeight + 2 ? below(e) : 0);
           if (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > room)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,11 @@ from tests.kit.patience import patient, wait_for
 
 STEP = "main > section:not([hidden])"
 TAPPED = "label.option, option:not([disabled])"
+
+
+def as_shown(text: str) -> str:
+    """A pattern of a text with any answers in it."""
+    return ".*".join(map(re.escape, re.split(r"\$\{[^}]*\}", text)))
 
 
 class Person:
@@ -93,9 +99,10 @@ class Person:
         while self.shown("#questions"):
             for question in self.driver.find_elements(By.CSS_SELECTOR, "#questions .question"):
                 text = question.find_element(By.CSS_SELECTOR, "[data-slot=text]").get_attribute("textContent")
-                if text not in answered and question.is_displayed():
-                    answered.add(text)
-                    self._answer(question, next(q for q in self.questions if q["text"] == text))
+                asked = next(q for q in self.questions if re.fullmatch(as_shown(q["text"]), text))
+                if asked["id"] not in answered and question.is_displayed():
+                    answered.add(asked["id"])
+                    self._answer(question, asked)
             if len(answered) == len(self.answers):
                 look()
             self.press("next")
@@ -125,10 +132,11 @@ class Person:
                 field.send_keys(str(given))
             return
         options = element.find_elements(By.CSS_SELECTOR, TAPPED)
-        for place in self._places(question, given):
+        places = list(self._places(question, given, [option.get_attribute("textContent").strip() for option in options]))
+        for place in places:
             self._tap(element, options[place])
         chosen = element.find_elements(By.CSS_SELECTOR, "option:checked, input:checked")
-        assert len(chosen) == len(list(self._places(question, given)))
+        assert len(chosen) == len(places)
 
     def _tap(self, question: Any, option: Any) -> None:
         """Takes an option, as a finger does."""
@@ -137,9 +145,13 @@ class Person:
         option.click()
 
     @staticmethod
-    def _places(question: dict[str, Any], given: Any) -> Iterator[int]:
-        """The places of the options that say so; what comes after them is none of these, and rather not saying."""
-        labels = question.get("options", ["yes", "no"])
+    def _places(question: dict[str, Any], given: Any, shown: list[str]) -> Iterator[int]:
+        """The places of the options that say so; what comes after them is none of these, and rather not saying.
+
+        Options in a drawn order are found by what they say.
+        """
+        labels = [*question.get("options", ["yes", "no"]), *(["Other"] if "other" in question else [])]
+        labels[: len(labels)] = shown[: len(labels)] if "order" in question else labels
         if given is None:
             yield len(labels) + (question["type"] == "multi_choice")
         elif isinstance(given, list):

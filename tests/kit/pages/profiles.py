@@ -26,6 +26,11 @@ from numpy.typing import NDArray
 
 WIDTH = 8  # bytes that are compared at a time: fewer meet by chance too often, such as four digits of a random id
 PAGE = 4096
+ENGAGEMENT = re.compile(r"\.site_engagement\..*\.(rawScore|pointsAddedToday)=")
+"""Chromium's scores of the seconds in which somebody used a site, up to 15 a day: how long a visit took, as every history has it.
+
+A visit with more questions takes longer, and comes to the end of the scale in every run.
+"""
 MOZ_LZ4, SQLITE, LEVELDB = b"mozLz40\0", b"SQLite format 3\0", struct.pack("<Q", 0xDB4775248B80FB57)
 
 
@@ -47,7 +52,7 @@ def read(folder: Path) -> Profile:
         for part in unpacked(file):
             document = _parsed(part)
             facts = leaves("", document) if document is not None else _cells(file) if part.startswith(SQLITE) else ()
-            profile.facts.update(f"{name}: {fact}" for fact in facts)
+            profile.facts.update(f"{name}: {fact}" for fact in facts if not ENGAGEMENT.search(fact))
             if document is None:
                 profile.contents.setdefault(name, []).append(part)
     return profile

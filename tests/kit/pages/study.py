@@ -35,8 +35,16 @@ QUESTIONS: list[dict[str, Any]] = [
         "options": ["daily", "weekly"],
         "show_if": {"question": "smokes", "is": ["yes"]},
     },
-    {"id": "town", "text": "Where do you live?", "type": "choice", "options": TOWNS},
-    {"id": "used", "text": "Which have you used?", "type": "multi_choice", "options": ["tea", "coffee"], "required": False},
+    {"id": "town", "text": "Where do you live?", "type": "choice", "options": TOWNS, "order": "random"},
+    {
+        "id": "used",
+        "text": "Which have you used in ${town|your town}?",
+        "type": "multi_choice",
+        "options": ["tea", "coffee"],
+        "order": "rotate",
+        "other": True,
+        "required": False,
+    },
     {"id": "mood", "text": "How do you feel?", "type": "scale", "options": ["badly", "so so", "well"], "required": False},
     {
         "id": "cold",
@@ -55,9 +63,17 @@ QUESTIONS: list[dict[str, Any]] = [
         "high": 120,
         "bins": [{"name": "under 40", "from": 18}, {"name": "40 or more", "from": 40}],
     },
+    {
+        "id": "bad",
+        "section": {"title": "After ${town}", "note": "You said ${cold|nothing}, ${used|nothing} and ${age}."},
+        "text": "Is it ${mood} because of the cold?",
+        "help": "In ${town}, at ${age}.",
+        "type": "yes_no",
+        "show_if": {"score": ["mood"], "at_least": 1},
+    },
 ]
 ANSWERS: list[dict[str, Any]] = [
-    {"smokes": "yes", "often": "weekly", "town": "Town 3", "used": ["tea"], "mood": "badly", "cold": -12, "age": 23},
+    {"smokes": "yes", "often": "weekly", "town": "Town 3", "used": ["tea"], "mood": "badly", "cold": -12, "age": 23, "bad": "yes"},
     {"smokes": "no", "town": "Town 9", "used": [], "mood": None, "cold": None, "age": 61},
 ]
 SURVEY: dict[str, Any] = {
@@ -127,7 +143,7 @@ class Session:
 
     def script(self, more: str = "") -> None:
         """Has the page run a script before its own, after those that every session has."""
-        tosses = coins(self.study.survey, self.study.words[self.which], self.secret)
+        tosses = coins(self.study.survey, self.study.words[self.which], self.secret, late=True)
         self.proxy.insert(self.study.survey, HASTE + STAYS + tosses + DOES + more)
 
     def see(self, state: str, *, last: bool = False) -> None:

@@ -94,9 +94,13 @@ def to_the_end_and_beyond(session: Session) -> None:
 
 
 def by_invitation(session: Session) -> None:
-    """A group and a code of a link, both by hand, a code that turns out to be used, another beside the same record; then it is closed."""
+    """A group and a code of a link, both by hand, a code that turns out to be used, another beside the same record; then it is closed.
+
+    The code is exchanged only when the record is sent: before, the exchange does not get through.
+    """
     person, proxy, survey = session.person, session.proxy, session.study.survey
     spent, fresh = (proxy.site.invite(survey) for _ in range(2))
+    proxy.exchanges = False
     person.start(f"{session.link}&group=North&code={spent}")
     person.answer_all(lambda: session.see("answering"))
     person.open(session.link)
@@ -109,6 +113,7 @@ def by_invitation(session: Session) -> None:
     person.goes("consent", "questions")
     person.answer_all()
     proxy.site.spend(survey, spent)
+    proxy.exchanges = True
     person.press("send")
     person.goes("review", "waiting")
     session.see("refused")

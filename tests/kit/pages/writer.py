@@ -16,6 +16,11 @@ from deniable.errors import SurveyError
 from deniable.survey import Survey
 from deniable.survey.translation import TEXTS
 
+_UNFOLD = """
+let fold = document.getElementById(arguments[0]).closest("details");
+for (; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+"""
+
 
 class Writer:
     """One researcher who is logged in. Every step ends when the page shows what it led to, but those of `put`."""
@@ -24,7 +29,7 @@ class Writer:
         self.driver, self.server = driver, server
 
     def begin(self) -> None:
-        """From the page of a new survey to the fields of the example."""
+        """From the page of a new survey to the fields of an empty one."""
         self.driver.find_element(By.NAME, "blank").click()
         self.shows("#editor")
 
@@ -77,7 +82,7 @@ class Writer:
         self.driver.execute_script("arguments[0].blur()", element)
 
     def unfolded(self, field: str) -> Any:
-        self.driver.execute_script("document.getElementById(arguments[0]).closest('details')?.setAttribute('open', '')", field)
+        self.driver.execute_script(_UNFOLD, field)
         element = self.driver.find_element(By.ID, field)
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
         return element
@@ -117,14 +122,12 @@ class Writer:
         return [str(field.get_attribute("value")) for field in self.driver.find_elements(By.CSS_SELECTOR, ".asked [id$='-id']")]
 
     def write_survey(self, wanted: Mapping[str, Any]) -> None:
-        """Puts another survey, as `document.parse` reads its file, in the place of the example's two questions."""
-        self.press("remove 1")
-        self.press("remove 0")
+        """Writes a survey, as `document.parse` reads its file, into an empty draft."""
         for key in (*TEXTS, "id", "epsilon", "ask", "batch", "access", "layout", "groups", "return_link"):
             if key in wanted:
                 self.put(key, _written(wanted[key]))
         for tag in wanted.get("translations", {}):
-            self.driver.find_element(By.ID, "new_language").send_keys(tag)
+            self.unfolded("new_language").send_keys(tag)
             self.press("language")
         for place, question in enumerate(wanted["questions"]):
             self.press("add")

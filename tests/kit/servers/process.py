@@ -97,10 +97,12 @@ class ServerProcess:
         finally:
             store.close()
 
-    def publish(self, *surveys: Survey) -> None:
+    def publish(self, *surveys: Survey) -> Survey:
+        """Publishes surveys; gives the last one as published."""
         with self.store() as store:
             for survey in surveys:
                 store.surveys.publish(survey)
+            return store.surveys.published(surveys[-1].id).survey
 
     @cached_property
     def key(self) -> str:

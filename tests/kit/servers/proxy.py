@@ -26,6 +26,7 @@ class Proxy(ThreadingHTTPServer):
         self.upstream = httpx.Client(base_url=site.url, timeout=PATIENCE, headers=identity)
         super().__init__(("127.0.0.1", 0), _Forward)
         self.site, self.lose = site, 0
+        self.down = False  # every connection ends without a reply, and nothing reaches the site
         self.alter: dict[str, tuple[bytes, bytes]] = {}
         # By path, whatever stands behind its question mark: scripts that run before a page's own, whole pages, and pages whose modules
         # may be altered.
@@ -39,7 +40,8 @@ class Proxy(ThreadingHTTPServer):
         self.sent: dict[str, threading.Event] = defaultdict(threading.Event)
         self.bodies: list[bytes] = []
         self.heads: list[str] = []  # the first line and the headers of each request
-        self.checks: list[bytes] = []  # of invitations, whose bodies stand apart
+        self.checks: list[bytes] = []  # exchanges of invitations, whose bodies stand apart
+        self.exchanges = True  # whether they get through
         self.url = f"http://127.0.0.1:{self.server_port}"
 
     def server_close(self) -> None:
@@ -48,6 +50,10 @@ class Proxy(ThreadingHTTPServer):
 
     def link(self, survey: Survey) -> str:
         return f"{self.url}/s/{survey.id}#digest={survey.digest}"
+
+    def kiosk(self, survey: Survey, more: str = "") -> str:
+        """The link to a survey on a shared device."""
+        return self.link(survey).replace("#", "/kiosk#") + more
 
     def insert(self, survey: Survey, script: str) -> None:
         """Has a survey's page run a script before its own, in whatever engine."""
@@ -65,6 +71,9 @@ class _Forward(BaseHTTPRequestHandler):
         return parsed
 
     def do_GET(self) -> None:
+        if self.server.down or (self.path.endswith("/tokens") and not self.server.exchanges):
+            self.close_connection = True
+            return None
         if self.path in self.server.pages:
             return self._answer(httpx.Response(200, headers={"Cache-Control": "no-store"}, html=self.server.pages[self.path]))
         if (page := self.path.removesuffix("/inserted.js")) != self.path:
@@ -83,7 +92,10 @@ class _Forward(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        (self.server.checks if self.path.endswith("/invitations/check") else self.server.bodies).append(body)
+        if self.server.down or (self.path.endswith("/tokens") and not self.server.exchanges):
+            self.close_connection = True
+            return
+        (self.server.checks if self.path.endswith("/tokens") else self.server.bodies).append(body)
         reply = self.server.upstream.post(self.path, content=body, headers={"Content-Type": self.headers["Content-Type"]})
         if self.server.lose > 0:
             self.server.lose -= 1

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import shutil
 import sqlite3
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,9 @@ from deniable.wire import access_codes
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
+from deniable_server.config import key_file
+from deniable_server.store import open_store
+from deniable_server.store.protocol import Store
 
 
 class Site:
@@ -33,10 +39,17 @@ class Site:
 
     def publish(self, **keys: Any) -> Survey:
         """Publishes a survey of these keys; what is left out is filled in, and what is None is left out."""
-        keys = {"deniable": 1, "batch": 1, "title": "A study", "about": "Who asks, and why.", "epsilon": "ln 9", **keys}
+        keys = {
+            "deniable": 1,
+            "batch": 1,
+            "accept_small_batches": True,
+            "title": "A study",
+            "about": "Who asks, and why.",
+            "epsilon": "ln 9",
+            **keys,
+        }
         survey = Survey.from_dict({key: value for key, value in keys.items() if value is not None})
-        self.server.publish(survey)
-        return survey
+        return self.server.publish(survey)
 
     def invite(self, survey: Survey) -> str:
         """A new invitation, as it is written."""
@@ -53,10 +66,30 @@ class Site:
                 survey.id, Submission(os_words(4).tobytes(), survey.digest, 1, record, invitation=access_codes.read(code))
             )
 
+    @contextlib.contextmanager
+    def released(self, *surveys: Survey) -> Iterator[Store]:
+        """A copy of the database in which these surveys are closed, so that everything that waits for its release is counted.
+
+        The surveys of the server itself stay as they are. Each must have batch 1, or records of a batch of people.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "copy.db"
+            with self.server.store() as store:
+                store.backup(copy)
+            shutil.copy(key_file(self.server.db), key_file(copy))
+            with contextlib.closing(open_store(copy)) as store:
+                for survey in surveys:
+                    store.surveys.set_open(survey.id, False)
+                yield store
+
     def tally(self, survey: Survey, **part: Any) -> Tally:
-        """What the store has counted."""
-        with self.server.store() as store:
+        """The tally of everything that has arrived."""
+        with self.released(survey) as store:
             return tally_of(store, survey.id, **part)
+
+    def count(self, survey: Survey) -> int:
+        """How many records have arrived, without those made by hand."""
+        return self.tally(survey).n
 
     def close_survey(self, survey: Survey) -> None:
         with self.server.store() as store:
@@ -72,12 +105,13 @@ class Site:
         httpx.post(url, content=submission.to_json(), headers=headers, timeout=PATIENCE).raise_for_status()
 
     def results(self, survey: Survey) -> dict[str, Any]:
+        """The results of the records that are released."""
         reply = httpx.get(f"{self.url}/api/v1/surveys/{survey.id}/results", auth=(USER, PASSWORD), timeout=PATIENCE)
         return dict(reply.raise_for_status().json())
 
     def reports(self, survey: Survey) -> list[bytes]:
-        """The records as stored, of this survey's submissions."""
-        with contextlib.closing(sqlite3.connect(self.server.db)) as db:
+        """The records of each submission that has arrived."""
+        with self.released(survey) as store, contextlib.closing(sqlite3.connect(store.database.path)) as db:  # type: ignore[attr-defined]
             return [row[0] for row in db.execute("SELECT reports FROM submissions WHERE survey = ?", [survey.id])]
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.kit.servers.release import release_people
 from tests.kit.servers.tallies import tally_of
 from werkzeug.test import TestResponse
 
@@ -272,6 +273,7 @@ def test_beyond_the_limit_in_all_strangers_are_told_to_come_back_and_key_holders
     assert replies[-1].headers["Retry-After"] == "1"
     assert replies[-1].get_json()["rule"] == "later"
     assert send(client, submissions(7).to_json(), **key).status_code == 200
+    release_people(store)
     assert tally_of(store, "study").n == 10
     assert client.get("/s/study").status_code == 200
 

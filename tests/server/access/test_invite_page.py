@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 import segno
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.kit.issuer import issued
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, read
 from deniable.wire.link import Link
 from deniable.wire.six_words import six_words
-from deniable_server.access.invite_page import MOST_ON_A_SHEET
+from deniable_server.access.invite_page import MOST_LETTERS, MOST_ON_A_SHEET
 from deniable_server.store.protocol import Store
 
 PAGE = "/manage/surveys/panel/invite"
 QUESTION = {"id": "q", "text": "?", "type": "yes_no"}
-PANEL = Survey.from_dict(
-    {
-        "deniable": 1,
-        "id": "panel",
-        "title": "T",
-        "about": "A.",
-        "epsilon": 1,
-        "access": "invited",
-        "groups": ["North", "Süd & West"],
-        "questions": [QUESTION],
-    }
+PANEL = issued(
+    Survey.from_dict(
+        {
+            "deniable": 1,
+            "id": "panel",
+            "title": "T",
+            "about": "A.",
+            "epsilon": 1,
+            "access": "invited",
+            "groups": ["North", "Süd & West"],
+            "questions": [QUESTION],
+        }
+    )
 )
 
 
@@ -43,8 +48,8 @@ def ada(app: Flask, store: Store, logged_in: Callable[[Flask], FlaskClient]) -> 
     return logged_in(app)
 
 
-def usable(store: Store, code: str) -> bool:
-    return store.invitations.is_usable("panel", invitation_hash("panel", read(code)))
+def is_valid(store: Store, code: str) -> bool:
+    return store.invitations.has("panel", invitation_hash("panel", read(code)))
 
 
 def test_a_file_has_each_code_with_its_link_and_every_code_can_be_used(ada: FlaskClient, store: Store) -> None:
@@ -56,7 +61,7 @@ def test_a_file_has_each_code_with_its_link_and_every_code_can_be_used(ada: Flas
         ("panel", PANEL.digest, "Süd & West", row["code"]) for row in rows
     ]
     assert len({row["code"] for row in rows}) == 5
-    assert [usable(store, row["code"]) for row in rows] == [True] * 5
+    assert [is_valid(store, row["code"]) for row in rows] == [True] * 5
     assert store.invitations.count("panel") == (5, 0)
 
 
@@ -69,7 +74,7 @@ def test_a_sheet_shows_each_code_beside_the_qr_code_of_its_link(ada: FlaskClient
         out = io.BytesIO()
         segno.make(link, error="m", micro=False).save(out, kind="svg", border=4)
         assert drawn in out.getvalue().decode()
-        assert usable(store, code)
+        assert is_valid(store, code)
 
 
 def test_each_invitation_on_a_sheet_has_the_six_words_of_the_survey_and_so_has_the_page_of_the_link(ada: FlaskClient) -> None:
@@ -86,6 +91,7 @@ def test_each_invitation_on_a_sheet_has_the_six_words_of_the_survey_and_so_has_t
         ({"count": "", "group": "", "csv": "1"}, "Enter a whole number"),
         ({"count": "5", "group": "Nowhere", "csv": "1"}, "Not a valid choice"),
         ({"count": str(MOST_ON_A_SHEET + 1), "group": "", "sheet": "1"}, "A sheet has at most 300 codes"),
+        ({"count": str(MOST_LETTERS + 1), "group": "", "letters": "1"}, "at most 5,000 people at a time"),
     ],
 )
 def test_what_cannot_be_made_is_told_and_makes_nothing(ada: FlaskClient, store: Store, fields: dict[str, str], told: str) -> None:
@@ -105,8 +111,11 @@ def test_a_survey_that_is_open_to_all_has_its_link_and_no_codes(ada: FlaskClient
 def test_every_group_has_its_link(ada: FlaskClient) -> None:
     page = ada.get(PAGE).text
     for group in PANEL.groups:
-        assert f'value="{Link("http://localhost", "panel", PANEL.digest, group)}"'.replace("&", "&amp;") in page
-    assert page.count("<svg") == 2
+        for kiosk in (False, True):
+            link = Link("http://localhost", "panel", PANEL.digest, group, kiosk=kiosk)
+            assert f'value="{link}"'.replace("&", "&amp;") in page
+    assert page.count("<svg") == 4
+    assert "Share one device" in page
 
 
 @pytest.mark.slow
@@ -119,3 +128,43 @@ def test_codes_are_nowhere_on_the_disk_and_in_no_browsers_store(ada: FlaskClient
     assert invitation_hash("panel", read(codes[0])) in content  # the control: the search finds what is kept
     assert not [code for code in codes if code.encode() in content or code.replace("-", "").encode() in content or read(code) in content]
     assert not [code for code in codes if code in ada.get(PAGE).text]
+
+
+class _Fields(HTMLParser):
+    """The controls of the content of a page: what a form could send of it, and all their names."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.names: list[str | None] = []
+        self.forms = 0
+        self.feed(page.split("<main", 1)[1])
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.forms += tag == "form"
+        self.names += [dict(attrs).get("name")] * (tag in ("input", "textarea", "select"))
+
+
+def test_the_page_of_letters_has_the_table_of_codes_and_no_field_that_a_form_could_send(ada: FlaskClient, store: Store) -> None:
+    reply = ada.post(PAGE, data={"count": "5", "group": "North", "letters": "1"})
+    table = html.unescape(re.findall(r'<textarea id="codes"[^>]*>([^<]*)</textarea>', reply.text)[0])
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [(is_valid(store, row["code"]), Link.parse(row["link"]).group, Link.parse(row["link"]).code) for row in rows] == [
+        (True, "North", row["code"]) for row in rows
+    ]
+    assert (len(rows), store.invitations.count("panel")) == (5, (5, 0))
+    assert reply.headers["Cache-Control"] == "no-store"
+    fields = _Fields(reply.text)
+    assert (fields.forms, fields.names) == (0, [None] * 6)
+    invite = _Fields(ada.get(PAGE).text)  # the control: a page that does send fields
+    assert (invite.forms, "count" in invite.names) == (1, True)
+
+
+def test_a_reminder_has_no_codes_and_says_why_everybody_gets_it(ada: FlaskClient, store: Store) -> None:
+    assert f'href="{PAGE}/reminder"' in ada.get(PAGE).text
+    page = ada.get(f"{PAGE}/reminder").text
+    assert "Remind everybody on your list" in page
+    assert 'id="codes"' not in page
+    assert "{link}" not in page
+    assert (_Fields(page).forms, _Fields(page).names) == (0, [None] * 5)
+    assert store.invitations.count("panel") == (0, 0)
+    assert ada.get("/manage/surveys/study/invite/reminder").status_code == 302

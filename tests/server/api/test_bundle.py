@@ -11,6 +11,7 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from tests.client.bundle.conftest import COINS, EVERY
 from tests.kit.servers.process import ServerProcess
+from tests.kit.servers.release import release_people
 
 from deniable import SurveyClient, extras
 from deniable.bundle import FILES
@@ -66,6 +68,7 @@ def every(store: Store) -> Store:
     store.surveys.publish(SURVEY)
     for part, n in {Part("North"): 60, Part("North", "organisation"): 12, Part("مستشفى"): 20, Part("-5"): 1}.items():
         send(store, SURVEY, part, n)
+    assert release_people(store) == ["every"]
     return store
 
 
@@ -99,7 +102,7 @@ def test_each_file_alone_is_the_file_in_the_zip_by_the_api_and_on_the_page(every
 def test_the_figures_are_those_of_the_results_page(every: Store, get: Get) -> None:
     told = json.loads(get("bundle/estimates.json"))
     queries = ["results", *(f"results?group={group}" for group in map(quoted, SURVEY.groups))]
-    assert [{**one, "may_wait": 0} for one in told] == [{**json.loads(get(query)), "may_wait": 0} for query in queries]
+    assert [{**one, "waiting": 0} for one in told] == [{**json.loads(get(query)), "waiting": 0} for query in queries]
 
 
 def quoted(text: str) -> str:
@@ -116,7 +119,7 @@ def test_records_made_by_hand_are_rows_apart_and_figures_apart(store: Store, get
         *((None, True, 8), ("North", True, 8), ("South", True, 0), ("Nobody", True, 0)),
     ]
     for query, one in (("results?by_hand=1", told[4]), ("results?by_hand=1&group=North", told[5])):
-        assert {**one, "may_wait": 0} == {**json.loads(get(query, "coins")), "may_wait": 0}
+        assert {**one, "waiting": 0} == {**json.loads(get(query, "coins")), "waiting": 0}
     modes = [line.split(",")[0] for line in get("bundle/rows.csv", "coins").decode().splitlines()[1:]]
     assert modes == ["1"] * 30 + ["2"] * 8 + ["1"] * 9
 
@@ -175,26 +178,32 @@ def test_no_file_is_left_behind(every: Store, client: FlaskClient, what: str, st
 
 
 @pytest.mark.slow
-def test_a_bundle_changes_by_whole_batches_only_whatever_single_people_send(store: Store, get: Get) -> None:
-    store.surveys.publish(BATCHED)
+@pytest.mark.parametrize(("release", "later"), [("close", [False, True]), ("daily", [True, True])])
+def test_a_bundle_changes_by_releases_only_whatever_single_people_send(store: Store, get: Get, release: str, later: list[bool]) -> None:
+    survey = Survey.from_dict({**BATCHED.to_dict(), "release": release})
+    store.surveys.publish(survey)
     codes = [os.urandom(15) for _ in range(40)]
     store.invitations.add("coins", [access_codes.invitation_hash("coins", code) for code in codes])
     seen = [hashlib.sha256(get("bundle", "coins")).hexdigest()]
     for i, code in enumerate(codes):
-        send(store, BATCHED, Part("North" if i % 5 else "South"), code=code)
+        send(store, survey, Part("North" if i % 5 else "South"), code=code)
         seen.append(hashlib.sha256(get("bundle", "coins")).hexdigest())
-    changes = [i for i in range(1, len(seen)) if seen[i] != seen[i - 1]]
-    north = [i for i in range(40) if i % 5]
-    assert changes == [north[19] + 1, north[29] + 1]  # of twenty and of thirty people of North all but ten; the eight of South wait
+    assert len(set(seen)) == 1
+    release_people(store)
+    seen.append(hashlib.sha256(get("bundle", "coins")).hexdigest())
+    store.surveys.set_open("coins", False)
+    seen.append(hashlib.sha256(get("bundle", "coins")).hexdigest())
+    assert [now != before for before, now in pairwise(seen[-3:])] == later
 
 
 @pytest.mark.slow
 def test_a_bundle_of_records_that_are_counted_one_by_one_would_be_found_out(store: Store, get: Get) -> None:
-    one_by_one = Survey.from_dict({**COINS, "batch": 1})
+    one_by_one = Survey.from_dict({**COINS, "batch": 1, "accept_small_batches": True})
     store.surveys.publish(one_by_one)
     seen = set()
     for _ in range(5):
         send(store, one_by_one, Part("North"))
+        release_people(store)
         seen.add(get("bundle", "coins"))
     assert len(seen) == 5
 
@@ -211,6 +220,7 @@ def bundles_of(folder: Path, orders: Sequence[Sequence[Sequence[int]]]) -> set[b
         key = api_keys.make(store, "key", ["reports"])
         for together in order:
             send(store, SURVEY, Part("North"), len(together), b"".join(people[i] for i in together))
+        release_people(store)
         found.add(app.test_client().get("/api/v1/surveys/every/bundle", headers={"Authorization": f"Bearer {key}"}).data)
         store.close()
     return found
@@ -245,6 +255,7 @@ def test_no_id_code_time_or_name_of_an_account_is_in_any_file(store: Store, get:
     codes = [os.urandom(15) for _ in range(12)]
     store.invitations.add("coins", [access_codes.invitation_hash("coins", code) for code in codes])
     sent = [send(store, BATCHED, Part("North"), code=code) for code in codes]
+    store.surveys.set_open("coins", False)
     day = store.surveys.published("coins").published_on
     secrets = [form for one in sent for form in forms(one.id)] + [form for code in codes for form in forms(code)]
     secrets += [form for code in codes for form in forms(access_codes.invitation_hash("coins", code))]

@@ -19,6 +19,7 @@ from typing import Any
 import httpx
 import pytest
 from flask import Flask, request
+from tests.kit.issuer import issued
 from tests.kit.pages.traces import spellings
 from tests.kit.servers.process import ServerProcess
 from tests.kit.servers.raw import Raw
@@ -31,9 +32,16 @@ from deniable_server.web import errors
 
 CANARY = "kanarytruth"
 QUESTION = {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}
-KEYS: dict[str, Any] = {"deniable": 1, "title": "A study", "about": "Who asks, and why.", "batch": 1, "epsilon": "ln 3"}
+KEYS: dict[str, Any] = {
+    "deniable": 1,
+    "title": "A study",
+    "about": "Who asks, and why.",
+    "batch": 1,
+    "accept_small_batches": True,
+    "epsilon": "ln 3",
+}
 OPEN = Survey.from_dict({**KEYS, "id": "open", "questions": [QUESTION], "groups": ["North", "South"]})
-INVITED = Survey.from_dict({**KEYS, "id": "invited", "questions": [QUESTION], "access": "invited"})
+INVITED = issued(Survey.from_dict({**KEYS, "id": "invited", "questions": [QUESTION], "access": "invited"}))
 ID, MARKS = "A" * 22, {"mark-1": "yes", "group": "North"}
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 
@@ -48,8 +56,8 @@ BODIES: list[tuple[str, str]] = [
     *((JSON, body) for body in (
         CANARY, f'"{CANARY}"', f"[{CANARY}]", f'{{"smokes":"{CANARY}"}}', f'{{"{CANARY}":1}}', f'{{"{CANARY}":1,"{CANARY}":2}}',
         f'{{"code":"{CANARY}"}}', json.dumps({"code": CANARY, "smokes": CANARY}), f'{{"smokes":"{CANARY}', " " * 9000 + CANARY,
-        *(envelope(**{name: CANARY}) for name in ("id", "digest", "count", "reports", "group", "by_hand", "invitation", "smokes")),
-        *(envelope(**{name: [CANARY]}) for name in ("id", "digest", "count", "reports", "group", "by_hand", "invitation")),
+        *(envelope(**{name: CANARY}) for name in ("id", "digest", "count", "reports", "group", "by_hand", "invitation", "token", "smokes")),
+        *(envelope(**{name: [CANARY]}) for name in ("id", "digest", "count", "reports", "group", "by_hand", "invitation", "token")),
         envelope(reports=base64.urlsafe_b64encode(CANARY.encode()).decode()), envelope(group={CANARY: CANARY}),
     )),
     *((FORM, body) for body in (
@@ -194,6 +202,7 @@ def test_no_reply_no_log_and_no_file_repeats_what_a_request_has_no_business_to_c
     assert found == []
     assert holding(server.folder) == []
     store = open_store(server.db)
+    store.surveys.set_open("open", False)  # counts all that waits
     kept = recount_of(store, "open").n
     store.close()
     server.stop()
@@ -219,7 +228,7 @@ def test_an_error_page_that_quotes_is_noticed(app: Flask, store: Store, monkeypa
         return reply.status_code, str(list(reply.headers)), reply.data
 
     requests = [one for one in hostile(app) if CANARY in one.body and len(one.body) < 8192][::10]  # a larger one is not read
-    assert len(repeated(requests, send)) > len(requests) / 5  # others have words of their own
+    assert len(repeated(requests, send)) > len(requests) / 6  # others have words of their own
 
 
 @pytest.mark.parametrize("where", ["log", "database", "temporary file"])

@@ -76,6 +76,14 @@ def test_a_survey_is_told_with_its_state_and_its_digest(client: FlaskClient, sto
     told = {each["id"]: each for each in client.get(URL, auth=ADA).get_json()["surveys"]}
     assert {name: each["state"] for name, each in told.items()} == {"a": "paused", "b": "closed", "study": "open"}
     survey = store.surveys.published("a")
+    store.tags.set_survey("a", ["ward 7", "health"])
+    wave = store.studies.join("b", "a")
+    told = {each["id"]: each for each in client.get(URL, auth=ADA).get_json()["surveys"]}
+    assert (told["b"]["study"], told["study"]["study"], told["study"]["tags"]) == (
+        {"id": wave.study, "name": "About a", "wave": 2},
+        None,
+        [],
+    )
     assert told["a"] == {
         "id": "a",
         "title": "About a",
@@ -83,6 +91,8 @@ def test_a_survey_is_told_with_its_state_and_its_digest(client: FlaskClient, sto
         "published_on": survey.published_on,
         "digest": survey.survey.digest,
         "epsilon": survey.survey.epsilon,
+        "tags": ["health", "ward 7"],
+        "study": {"id": wave.study, "name": "About a", "wave": 1},
     }
 
 

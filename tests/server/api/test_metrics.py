@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.kit.issuer import issued
+from tests.kit.servers.release import release_people
 from tests.kit.surveys import STUDY, submission
 
+from deniable.delivery.tokens import draw
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
@@ -22,6 +25,7 @@ from deniable_server.access import api_keys
 from deniable_server.api import metrics
 from deniable_server.api.metrics import CONTENT_TYPE, OWN_ADDRESS, Metrics
 from deniable_server.context import services_of
+from deniable_server.identity.sso.outcomes import OUTCOMES, SsoOutcomes
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.protocol import Store
 
@@ -29,7 +33,7 @@ Make = Callable[..., Submission]
 SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*)\})? (\S+)')
 LABEL = re.compile(r'(\w+)="((?:[^"\\\n]|\\["\\n])*)"')
 BATCHED = Survey.from_text(STUDY.replace("id: study", "id: batched").replace("batch: 1", "batch: 5\ngroups: [Kanary, Robin]"))
-INVITED = Survey.from_text(STUDY.replace("id: study", "id: invited").replace("batch: 1", "access: invited"))
+INVITED = issued(Survey.from_text(STUDY.replace("id: study", "id: invited").replace("batch: 1", "access: invited")))
 DAYS = ["2026-01-01", "2026-01-02", "2026-01-03"]
 
 
@@ -111,7 +115,8 @@ def test_all_that_it_says_is_in_the_text_format_and_of_a_day(scraped: Callable[[
 def test_the_page_for_whoever_runs_a_server_has_every_name(scraped: Callable[[], str]) -> None:
     page = (Path(__file__).parents[3] / "docs" / "guide" / "operations.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `(deniable_\w+)` \|", page, re.MULTILINE))
-    assert named == {*re.findall(r"^# TYPE (\w+)", scraped(), re.MULTILINE), "deniable_backup_time_seconds"}
+    optional = {"deniable_backup_time_seconds", "deniable_sso_logins"}
+    assert named == {*re.findall(r"^# TYPE (\w+)", scraped(), re.MULTILINE), *optional}
 
 
 def events(client: FlaskClient, store: Store) -> Iterator[str]:
@@ -119,18 +124,26 @@ def events(client: FlaskClient, store: Store) -> Iterator[str]:
     study, code = store.surveys.published("study").survey, os.urandom(15)
     store.invitations.add("invited", [access_codes.invitation_hash("invited", code)])
     yield "a code is made"
+    invited = store.surveys.published("invited").survey
+    drawn = draw(invited)
+    token = drawn.finish(store.invitations.exchange("invited", access_codes.invitation_hash("invited", code), drawn.blinded))
+    yield "a code is exchanged"
     secret = os.urandom(15)
     for name, each in (
-        ("a record of a survey that counts each at once", submission(study, id_=access_codes.submission_id(secret))),
+        ("a record of a survey with the smallest batch", submission(study, id_=access_codes.submission_id(secret))),
         ("a record that waits", submission(BATCHED, group="Robin")),
-        ("a record with a code", submission(INVITED, invitation=code)),
+        ("a record with a token", submission(invited, token=token)),
     ):
-        survey_id = {study.digest: "study", BATCHED.digest: "batched", INVITED.digest: "invited"}[each.digest]
+        survey_id = {study.digest: "study", BATCHED.digest: "batched", invited.digest: "invited"}[each.digest]
         reply = client.post(f"/api/v1/surveys/{survey_id}/submissions", data=each.to_json(), content_type="application/json")
         assert reply.status_code == 200
         yield name
     for _ in range(9):
         store.submissions.add("batched", submission(BATCHED, group="Robin"))
+    yield "ten records that wait"
+    assert "batched" in release_people(store)
+    yield "a release"
+    store.submissions.add("batched", submission(BATCHED, 10, group="Robin", mode="organisation"))
     yield "a whole batch"
     store.submissions.withdraw("study", access_codes.submission_id(secret))
     yield "a withdrawal"
@@ -169,8 +182,9 @@ def test_nothing_that_anybody_does_in_a_day_changes_a_byte_of_it(
     [
         (lambda self: (setattr(self, "n", getattr(self, "n", 0) + 1), self._cached[1] + f"# {self.n}\n")[1], "a visit"),
         (lambda self: "".join(family.text for family in self._families_of_day(DAYS[0])), "a whole batch"),
+        (lambda self: "".join(family.text for family in self._families_of_day(DAYS[0])), "a release"),
     ],
-    ids=["a counter of scrapes", "counts as they are now"],
+    ids=["a counter of scrapes", "counts as they are now", "counts after a release"],
 )
 def test_a_text_that_moves_is_noticed(
     broken: Callable[[Metrics], str],
@@ -182,6 +196,31 @@ def test_a_text_that_moves_is_noticed(
 ) -> None:
     monkeypatch.setattr(Metrics, "_daily", broken)
     assert told_by in moved_by(scraped, client, surveys)
+
+
+def test_records_that_wait_are_in_no_metric_on_any_day(scraped: Callable[[], str], surveys: Store, day: list[str]) -> None:
+    scraped()
+    for _ in range(25):
+        surveys.submissions.add("batched", submission(BATCHED, group="Robin"))
+    for day[0] in DAYS[1:]:
+        assert ("deniable_records", "batched", "device") not in {key for key, n in read(scraped()).items() if n}
+    assert release_people(surveys) == ["batched"]
+    day[0] = "2026-01-04"
+    assert read(scraped())["deniable_records", "batched", "device"] == 20
+
+
+def test_logins_by_single_sign_on_are_counted_by_outcome_once_a_day(store: Store, day: list[str]) -> None:
+    outcomes = SsoOutcomes()
+    metrics = Metrics(store, today=lambda: day[0], sso=outcomes.counts)
+    assert not any(key[0] == "deniable_sso_logins" for key in read(Metrics(store).text()))
+    first = metrics.text()
+    for outcome in ("success", "success", "refused"):
+        outcomes.add(outcome)
+        assert metrics.text() == first
+    assert {key[1]: n for key, n in read(first).items() if key[0] == "deniable_sso_logins"} == dict.fromkeys(OUTCOMES, 0)
+    day[0] = DAYS[1]
+    logins = {key[1]: n for key, n in read(metrics.text()).items() if key[0] == "deniable_sso_logins"}
+    assert logins == {"success": 2, "refused": 1, "cancelled": 0, "expired": 0, "failed": 0}
 
 
 def test_it_names_nobody_and_no_group(scraped: Callable[[], str], surveys: Store) -> None:
@@ -198,7 +237,7 @@ def test_a_database_that_fails_is_told_and_the_day_stays(
     def fail() -> None:
         raise UnavailableError("gone")
 
-    monkeypatch.setattr(surveys.surveys, "all", fail)
+    monkeypatch.setattr(surveys.surveys, "count", fail)
     assert scraped() == before.replace("deniable_database_up 1", "deniable_database_up 0")
 
 

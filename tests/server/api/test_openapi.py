@@ -20,11 +20,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import checks
 from schemathesis.core.failures import FailureGroup
+from tests.kit.issuer import base64url
 from tests.kit.servers.process import PASSWORD, USER
 
+from deniable.delivery.tokens import draw
 from deniable.survey import Survey
+from deniable.wire import access_codes
 from deniable.wire.submission import Submission
-from deniable_server.access import api_keys
+from deniable_server.access import api_keys, invitations
 from deniable_server.api.openapi import document
 from deniable_server.store.protocol import Store
 from deniable_server.store.webhooks import ReceiverState, Webhook
@@ -148,7 +151,7 @@ def check(app: Flask, store: Store, path: str, method: str, bodies: st.SearchStr
     @settings(max_examples=CASES, derandomize=CASES < 100, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(
         case=operation.as_strategy(),
-        survey=st.sampled_from(["study", "groups", None]),
+        survey=st.sampled_from(["staff" if path.endswith("tokens") else "study", "groups", None]),
         query=st.sampled_from([{}, {}, {"group": "North"}, {"by_hand": "1"}, {"form": "parquet"}, None]),
         key=st.sampled_from(credentials[::-1]),
         body=bodies,
@@ -175,6 +178,15 @@ def check(app: Flask, store: Store, path: str, method: str, bodies: st.SearchStr
     return seen
 
 
+def exchange_of(store: Store) -> dict[str, str]:
+    """What a device sends for a token: the code of a survey by invitation, and a blinded message."""
+    question = {"id": "q", "text": "?", "type": "yes_no"}
+    keys = {"deniable": 1, "id": "staff", "title": "T", "about": "A.", "epsilon": 1, "access": "invited", "questions": [question]}
+    store.surveys.publish(Survey.from_dict(keys))
+    code = access_codes.read(invitations.make(store, "staff", 1)[0])
+    return {"code": base64url(code), "blinded": base64url(draw(store.surveys.published("staff").survey).blinded)}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
 def test_whatever_is_sent_the_reply_is_one_that_is_described(
@@ -190,6 +202,8 @@ def test_whatever_is_sent_the_reply_is_one_that_is_described(
             )
     if path.endswith("webhooks"):
         whole = [{"url": WEBHOOK.url, "events": list(WEBHOOK.events)}]
+    if path.endswith("tokens"):
+        whole = [exchange_of(store)]
     seen = check(app, store, path, method, st.sampled_from([None, *whole]))
     assert seen > {int(next(iter(document()["paths"][path][method]["responses"])))}  # right requests were sent, and wrong ones
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import io
 import json
 import re
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,22 +17,30 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
-from tests.client.xlsform.test_hostile import ROWS, SHEET, entities, with_part
-from tests.client.xlsform.test_mapper import workbook
+from tests.client.forms.test_hostile import ROWS, SHEET, entities, with_part
+from tests.client.forms.test_limesurvey import TABLES as LIMESURVEY
+from tests.client.forms.test_limesurvey import lss
+from tests.client.forms.test_mapper import workbook
+from tests.client.forms.test_qualtrics import qsf
 from tests.kit.documents import documents
+from tests.kit.drafts import EXAMPLE
 from tests.kit.forms import filled
 from tests.kit.patience import wait_for
 from werkzeug.test import EnvironBuilder, TestResponse
 
 from deniable import extras
+from deniable.forms import Decisions, read_form
+from deniable.forms.decisions import NumberEnds
 from deniable.plan import outlook, plan, proposals
 from deniable.survey import Survey
+from deniable.survey.comprehension import STATEMENTS
 from deniable.survey.document import parse
 from deniable.survey.dump import to_yaml
 from deniable.topics import TOPICS
-from deniable.xlsform import read_xlsform
-from deniable_server.drafts.draft_pages import EXAMPLE
+from deniable_server.drafts.draft_pages import EMPTY
 from deniable_server.drafts.editor.draft_text import title_in
+from deniable_server.drafts.editor.naming import id_of_title
+from deniable_server.drafts.editor.notes import notes_in
 from deniable_server.identity import sessions
 from deniable_server.store.drafts import MOST, Draft
 from deniable_server.store.protocol import Store
@@ -127,6 +137,132 @@ def test_any_survey_comes_back_from_a_browser_as_it_was(ada: FlaskClient, store:
     store.drafts.remove(one.id)
 
 
+def test_a_button_adds_the_comprehension_check_once(editor: Open) -> None:
+    one = editor()
+    before = one.value
+    assert one.press("comprehension").status_code == 200
+    assert [question["id"] for question in one.value["questions"]][:3] == ["check_1", "check_2", "check_3"]
+    assert one.value["questions"][4:] == before["questions"][1:]
+    assert STATEMENTS[1].texts["en"] in one.page.text
+    after = one.value
+    one.press("comprehension")
+    assert one.value == after
+
+
+@pytest.mark.parametrize("topic", TOPICS[:3], ids=lambda topic: topic.name)
+def test_the_advice_of_a_topic_is_a_note_that_no_change_loses(editor: Open, topic: Any) -> None:
+    one = editor(topic.text)
+    advice = topic.text.partition("\n")[0].removeprefix("# ")
+    assert filled(one.page.text, "editor")["note"] == advice
+    one.press("save", title="Another title")
+    assert one.draft.text.startswith(f"# {advice}\n")
+    one.press("save", note=advice + "\r\n\r\ndeniable: mine")
+    assert notes_in(one.draft.text) == advice + "\n\ndeniable: mine"
+    assert one.value["title"] == "Another title"
+
+
+def test_comments_anywhere_in_a_file_become_notes_when_a_field_changes(editor: Open) -> None:
+    one = editor(EXAMPLE.replace("epsilon: ln 9", "epsilon: ln 9  # as agreed").replace("questions:", "# ask the board\nquestions:"))
+    one.press("save", title="T")
+    assert notes_in(one.draft.text) == "as agreed\nask the board"
+    assert title_in(one.draft.text) == "T"
+
+
+def test_a_form_without_notes_keeps_those_of_the_file(editor: Open) -> None:
+    one = editor("# mine\n" + EXAMPLE)
+    sent = {key: value for key, value in filled(one.page.text, "editor").items() if key != "note"}
+    one.ada.post(one.path, data={**sent, "title": "T", "do": "save"})
+    assert (notes_in(one.draft.text), one.value["title"]) == ("mine", "T")
+
+
+# --- undo -----------------------------------------------------------------------------------------------------------------
+
+
+def test_undo_and_redo_go_through_the_last_versions_and_survive_a_reload(editor: Open, ada: FlaskClient) -> None:
+    one = editor()
+    before = one.draft.text
+    one.press("save", title="Two")
+    one.press("remove 1")
+    assert "Question 2, “How many children do you have?”, is deleted. Undo restores it." in html.unescape(one.page.text)
+    one.page = ada.get(one.path)
+    page = one.press("undo")
+    assert (page.status_code, "Undone." in page.text, len(one.value["questions"]), one.value["title"]) == (200, True, 2, "Two")
+    one.press("undo")
+    assert one.draft.text == before
+    assert "There is nothing to undo." in one.press("undo").text
+    one.press("redo")
+    assert one.value["title"] == "Two"
+    one.press("redo")
+    assert len(one.value["questions"]) == 1
+    one.press("undo")
+    one.press("save", title="Three")  # ends redo
+    assert "There is nothing to redo." in one.press("redo").text
+
+
+def test_undo_keeps_what_was_typed_since_as_a_step_of_its_own(editor: Open) -> None:
+    one = editor()
+    one.press("save", title="Two")
+    one.press("undo", title="Three")
+    assert one.value["title"] == "Two"
+    one.press("redo")
+    assert one.value["title"] == "Three"
+
+
+def test_undo_in_a_second_window_changes_nothing(editor: Open, ada: FlaskClient, store: Store) -> None:
+    one = editor()
+    other = Editor(ada, store)
+    other.id, other.path, other.page = one.id, one.path, one.page
+    one.press("save", title="Mine")
+    assert other.press("undo").status_code == 409
+    assert one.value["title"] == "Mine"
+
+
+def test_undo_to_a_version_that_has_no_fields_shows_its_source(editor: Open) -> None:
+    one = editor()
+    one.source("save", "deniable: [")
+    one.source("save", EXAMPLE)
+    one.page = one.ada.get(one.path)
+    reply = one.press("undo")
+    assert (reply.status_code, reply.headers["Location"], one.draft.text) == (302, f"{one.path}/source", "deniable: [")
+
+
+# --- an empty survey --------------------------------------------------------------------------------------------------------
+
+
+def test_an_empty_survey_has_the_cursor_in_its_title_and_no_alarm(editor: Open) -> None:
+    one = editor(EMPTY)
+    assert re.search(r'<textarea[^>]*autofocus[^>]*id="title"', one.page.text)
+    assert "Write 4 texts before you publish" in one.page.text
+    assert 'role="alert"' not in one.page.text
+    assert "4 to write" in one.page.text
+    one.press("save", title="Schlaf & Arbeit: größer", about="Who asks")
+    assert one.value["id"] == "schlaf-arbeit-groer"
+    one.press("save", epsilon="99")
+    assert ("Fix 1 problem" in one.page.text, 'role="alert"' in one.page.text) == (True, True)
+
+
+@pytest.mark.parametrize(("title", "name"), [("Über die Ehe", "uber-die-ehe"), ("مسح", ""), ("2026", ""), ("x" * 99, "x" * 40), ("", "")])
+def test_a_title_gives_a_short_name_where_it_has_latin_letters(title: str, name: str) -> None:
+    assert id_of_title(title) == name
+
+
+# --- one line for each question ---------------------------------------------------------------------------------------------
+
+
+def test_one_question_is_open_and_the_others_are_a_line_each(editor: Open) -> None:
+    one = editor(BRANCHED.replace("text: Why?, type: yes_no", "text: Why?, type: yes_no, show_if: {question: affair, is: [yes]}"))
+    opened = re.findall(r'<details class="card asked" name="question" id="questions-(\d)"[^>]*?( open)?>', one.page.text)
+    assert opened == [("0", " open"), ("1", ""), ("2", ""), ("3", "")]
+    lines = re.findall(r'id="questions-\d-line" data-live>(.*?)</summary>', one.page.text, re.DOTALL)
+    assert ["condition" in line for line in lines] == [False, False, False, True]
+    one.press("save", **{"questions-1-options": "one\r\none"})
+    assert re.findall(r'id="questions-(\d)" data-question="\d" open', one.page.text) == ["1"]
+    assert re.search(r'id="questions-1-line" data-live>.*?1 to fix', one.page.text, re.DOTALL)
+    one.press("down 1")
+    assert "“How many children do you have?” is now question 3 of 4." in html.unescape(one.page.text)
+    assert re.findall(r'id="questions-(\d)" data-question="\d" open', one.page.text) == ["2"]
+
+
 # --- fields ---------------------------------------------------------------------------------------------------------------
 
 
@@ -157,10 +293,10 @@ def test_a_survey_is_written_field_by_field_and_is_the_one_from_the_file(editor:
     one.press("up 1")
     expected = (
         "deniable: 1\nid: habits\ntitle: Habits\nabout: |-\n  Who asks,\n  and why.\nepsilon: 3\nquestions:\n"
-        "- {id: age, text: Age?, type: number, low: 16, high: 99, required: false,\n"
+        "- {id: age, text: Age?, type: number, low: 16, high: 99,\n"
         "   bins: [{name: young, from: 16}, {name: old, from: 30}]}\n"
-        "- {id: smokes, text: Do you smoke?, type: yes_no, required: false}\n"
-        "- {id: often, text: How often?, type: choice, options: [daily, at times], required: false,\n"
+        "- {id: smokes, text: Do you smoke?, type: yes_no}\n"
+        "- {id: often, text: How often?, type: choice, options: [daily, at times],\n"
         "   show_if: {question: smokes, is: [yes]}}\n"
         "translations: {de: {title: Gewohnheiten, questions: {often: {options: [täglich, ab und zu]}}}}\n"
     )
@@ -308,7 +444,7 @@ def test_what_is_said_of_the_plan_is_what_the_planner_says_and_a_proposal_is_don
     page = one.press("save", n="800")
     assert "12 questions, 800 people: 21.0 points" in page.text
     for row in outlook(Survey.from_text(one.draft.text), 800):
-        assert f"<code>{row.question}</code> ±&nbsp;{100 * row.half_width:.1f} points" in page.text
+        assert f'<span dir="auto">Q</span> ±&nbsp;{100 * row.half_width:.1f} points' in page.text
     (offered,) = proposals(one.value, 800)
     assert f'value="propose {offered.words}"' in page.text
     assert f"{100 * offered.half_width:.1f} points" in page.text
@@ -457,10 +593,10 @@ def begin(ada: FlaskClient, file: bytes | None = None, name: str = "survey.yaml"
     return ada.post(NEW, data=sent, content_type="multipart/form-data")
 
 
-def test_a_draft_begins_with_a_file_a_topic_or_an_example(ada: FlaskClient, store: Store) -> None:
+def test_a_draft_begins_empty_or_with_a_file_or_a_topic(ada: FlaskClient, store: Store) -> None:
     assert ada.get(NEW).text.count('name="topic"') == len(TOPICS)
     drugs = next(topic for topic in TOPICS if topic.name == "drugs")
-    begun = {EXAMPLE: begin(ada, blank="1"), WRONG: begin(ada, WRONG.encode()), drugs.text: begin(ada, b"", topic="drugs")}
+    begun = {EMPTY: begin(ada, blank="1"), WRONG: begin(ada, WRONG.encode()), drugs.text: begin(ada, b"", topic="drugs")}
     for text, reply in begun.items():
         assert reply.status_code == 302
         assert store.drafts.draft(reply.headers["Location"].rpartition("/")[2]).text == text
@@ -471,17 +607,57 @@ def test_a_draft_begins_with_a_file_a_topic_or_an_example(ada: FlaskClient, stor
 
 
 @pytest.mark.slow
-def test_an_xlsform_becomes_a_draft_with_a_report(ada: FlaskClient, store: Store) -> None:
+def test_a_form_becomes_a_draft_with_a_report_once_its_author_has_decided(ada: FlaskClient, store: Store) -> None:
     page = begin(ada, workbook(), "form.xlsx")
+    assert (page.status_code, "Import the form</button>" in page.text, store.drafts.listed("ada")) == (200, True, [])
+    fields = form_fields(page.text)
+    numbers = [name for name in fields if name.endswith((".low", ".high", ".bins"))]
+    assert len(numbers) == 3  # of the income
+    page = ada.post(NEW, data={**fields, numbers[0]: "9", numbers[1]: "3"})
+    assert (page.status_code, "numbers.income.high: must be above low, got &#39;3&#39;" in page.text) == (422, True)
+    assert form_fields(page.text)[numbers[0]] == "9"
+    assert not store.drafts.listed("ada")
+    page = ada.post(NEW, data={**fields, numbers[0]: "0", numbers[1]: "5000"})
     assert page.status_code == 200
     (draft,) = store.drafts.listed("ada")
-    assert draft.beginning == to_yaml(read_xlsform(workbook()).document)
+    decisions = Decisions({"income": NumberEnds(0, 5000)})
+    assert draft.beginning == to_yaml(read_form(workbook(), "form", decisions).document)
     assert f'href="/manage/drafts/{draft.id}"' in page.text
     assert re.search(r"<code[^>]*>why</code></dt><dd>free text is not possible", page.text)
+
+
+@pytest.mark.slow
+def test_a_form_that_is_none_or_was_changed_on_its_way_is_refused(ada: FlaskClient, store: Store) -> None:
     bombs = with_part("xl/bomb.xml", " " * (9 << 20)), with_part(SHEET, entities(first='"aaaaaaaaaa"') + ROWS % "&e8;")
     for wrong in (workbook()[:3000], workbook([]), *bombs):
         reply = begin(ada, wrong, "form.xlsx")
-        assert (reply.status_code, "must be a" in reply.text, len(store.drafts.listed("ada"))) == (422, True, 1)
+        assert (reply.status_code, "must be a" in reply.text) == (422, True)
+    fields = form_fields(begin(ada, workbook(), "form.xlsx").text)
+    packed = base64.b64encode(zlib.compress(b" " * (9 << 20))).decode()
+    for carried, why in (
+        ("?", "must be uploaded again"),
+        ("aGVsbG8=", "must be uploaded again"),
+        (packed, "at most 8 MiB when it is unpacked"),
+    ):
+        reply = ada.post(NEW, data={**fields, "form_file": carried})
+        assert (reply.status_code, why in reply.text) == (422, True)
+    assert not store.drafts.listed("ada")
+
+
+def form_fields(page: str) -> dict[str, str]:
+    """The fields of the page that asks for decisions, with their values."""
+    fields = re.findall(r'<input[^>]* name="([^"]+)"[^>]*? value="([^"]*)"', page)
+    selects = re.findall(r'<select[^>]* name="([^"]+)">.*?<option selected>([^<]*)<', page)
+    return {name: html.unescape(value) for name, value in (*fields, *selects)}
+
+
+def test_surveys_of_limesurvey_and_qualtrics_become_drafts(ada: FlaskClient, store: Store) -> None:
+    for raw, name in ((lss(**LIMESURVEY), "habits.lss"), (qsf(), "habits.qsf")):
+        page = begin(ada, raw, name)
+        if "Import the form</button>" in page.text:
+            page = ada.post(NEW, data=form_fields(page.text))
+        assert (page.status_code, "The form is now a draft" in page.text) == (200, True)
+    assert len(store.drafts.listed("ada")) == 2
 
 
 @pytest.mark.parametrize("installed", [True, False])
@@ -680,8 +856,8 @@ def test_a_survey_of_more_questions_than_there_are_fields_for_is_planned_and_tri
     page = ada.get(path, follow_redirects=True).text
     assert "has 100 questions or fewer" in page
     tabs = re.findall(r'href="([^"]*)"', page.split('aria-label="This draft"')[1].split("</nav>")[0])
-    assert tabs == [f"{path}/source", f"{path}/plan", f"{path}/preview"]
-    assert [ada.get(tab).status_code for tab in tabs] == [200, 200, 200]
+    assert tabs == [f"{path}/source", f"{path}/plan", f"{path}/preview", f"{path}/test", f"{path}/sharing"]
+    assert [ada.get(tab).status_code for tab in tabs] == [200] * 5
 
 
 # --- files that are no surveys ------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from werkzeug.datastructures import MultiDict
 from deniable.cli import main
 from deniable.plan import Clusters, SlopeOf, plan
 from deniable.survey import Survey
+from deniable_server.drafts.block_rows import by_block, plan_by_block
 from deniable_server.drafts.plan_form import PlanForm
 from deniable_server.store.protocol import Store
 
@@ -123,3 +125,35 @@ def test_what_was_not_asked_for_is_folded_and_a_survey_without_two_such_question
     alone = Survey.from_dict({**habits.to_dict(), "questions": habits.to_dict()["questions"][1:]})
     assert not PlanForm.of(MultiDict(), alone).has_slopes
     assert PlanForm.of(MultiDict(), Survey.from_dict({**alone.to_dict(), "groups": ["north", "south"]})).has_slopes
+
+
+BLOCK = """
+  - id: mood
+    type: rating
+    text: How often?
+    options: [never, sometimes, often]
+    items: [{id: low, text: Low}, {id: tense, text: Tense}, {id: tired, text: Tired}]
+"""
+
+
+def test_a_rating_block_is_one_row_of_the_plan_and_of_the_comparison_in_the_editor(ada: FlaskClient, store: Store) -> None:
+    survey = Survey.from_text(FILE + BLOCK)
+    whole = plan(survey, n=500)
+    page = html.unescape(ada.get(f"/manage/drafts/{store.drafts.begin('ada', FILE + BLOCK).id}/plan?n=500").text)
+    rows = re.findall(r'<th scope="row"[^>]*>(?:<bdi>)?(.*?)(?:</bdi>)?</th>', page)
+    assert set(rows) >= {"smokes", "drinks", "party", "mood (3 items)"}
+    assert not {"low", "tense", "tired"} & set(rows)
+    folded = plan_by_block(whole, survey)
+    assert [row.question for row in folded.rows] == ["smokes", "drinks", "party", "mood (3 items)"]
+    assert replace(folded.rows[-1], question="tired") == whole.rows[-1]
+    assert [folded.coins[-1], *folded.coins[:3]] == [whole.coins[-1], *whole.coins[:3]]
+    assert folded.least_precise.question in {"party", "mood (3 items)"}
+    compared = ada.get(f"/manage/drafts/{store.drafts.begin('ada', FILE + BLOCK).id}").text
+    assert re.findall(r'<dt><span dir="auto">(How often.*?)</span>', compared) == ["How often? (3 items)"]
+
+
+def test_items_whose_figures_differ_keep_a_row_each() -> None:
+    survey = Survey.from_text(FILE + BLOCK)
+    whole = plan(survey, n=500)
+    rows = (*whole.rows[:-1], replace(whole.rows[-1], respondents=7))
+    assert by_block(survey, rows) == rows

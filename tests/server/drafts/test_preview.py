@@ -75,7 +75,7 @@ def test_the_page_is_that_of_respondents_but_for_the_script_that_starts_it(ada: 
 
 
 def test_a_draft_with_mistakes_is_not_shown(ada: FlaskClient, store: Store) -> None:
-    draft = store.drafts.begin("ada", HABITS.replace("epsilon: 3", "epsilon: 99"))
+    draft = store.drafts.begin("ada", HABITS.replace("epsilon: ln 9", "epsilon: 99"))
     assert ada.get(f"/manage/drafts/{draft.id}/preview").headers["Location"] == f"/manage/drafts/{draft.id}"
     for name in ("page", "definition"):
         assert ada.get(f"/manage/drafts/{draft.id}/preview/{name}").status_code == 409

@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.kit.drafts import EXAMPLE
 from tests.kit.forms import filled
 
 from deniable.survey import Survey
 from deniable.topics import TOPICS, Topic
-from deniable_server.drafts.draft_pages import EXAMPLE
 from deniable_server.drafts.editor.sample_text import find_sample_text
 from deniable_server.operate import cli
 from deniable_server.store import open_store

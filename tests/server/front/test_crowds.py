@@ -24,7 +24,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.client.xlsform.test_hostile import with_cells
+from tests.client.forms.test_hostile import with_cells
 from tests.kit.breaks import RESEARCHERS
 from tests.kit.patience import PATIENCE
 from tests.kit.servers.process import PASSWORD, USER

@@ -142,7 +142,7 @@ def test_when_too_many_come_in_a_second_the_next_are_told_when_to_come_back(
     app: Flask, store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rate = services_of(app).get(Rates).submissions = Rate(0.001, 1, clock=lambda: 0.0)
-    services_of(app).add(DirectSubmissions(store, rate))
+    services_of(app).add(DirectSubmissions(lambda _: store, rate))
     monkeypatch.setattr(application, "HOLD_SECONDS", 0)
     front = Front(app, services_of(app).get(DirectSubmissions), "localhost", 8000)
     assert send(front, submissions().to_json())[0] == 200
@@ -306,13 +306,13 @@ def test_an_error_that_nobody_foresaw_is_a_reply_without_its_words(
 
 
 def test_a_survey_is_read_once_however_many_answer(front: Front, store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    published, asked = store.surveys.published, []
+    compiled, asked = store.surveys.compiled, []
 
     def counting(survey_id: str) -> object:
         asked.append(survey_id)
-        return published(survey_id)
+        return compiled(survey_id)
 
-    monkeypatch.setattr(store.surveys, "published", counting)
+    monkeypatch.setattr(store.surveys, "compiled", counting)
     assert [send(front, submissions().to_json())[0] for _ in range(5)] == [200] * 5
     assert asked == ["study"]
 

@@ -14,11 +14,13 @@ import httpx
 import pytest
 from flask import Flask
 from tests.kit.breaks import BROKEN_SERVER
+from tests.kit.issuer import issued, new_token
 from tests.kit.patience import PATIENCE, wait_for
 from tests.kit.servers.process import ServerProcess
 from tests.kit.servers.raw import JSON, Raw
 from tests.kit.surveys import submission
 
+from deniable.delivery.tokens import draw
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.access_codes import invitation_hash
@@ -28,24 +30,31 @@ from deniable_server.store.reserved import is_reserved
 from deniable_server.web.lanes import Lane, enter, lane_of, lane_of_endpoint
 
 RESPONDENTS = """
-about.accessibility about.definition about.home about.privacy api.check_invitation api.definition api.submit api.withdraw
+about.accessibility about.definition about.home about.privacy api.check_invitation api.definition api.exchange api.full_groups
+api.submit api.withdraw kiosk.page
 by_hand.blank by_hand.record files.browser_file files.logo files.static_file health.healthz health.readyz respondents.damaged
 respondents.survey withdraw.blank withdraw.erase
 """
 COMPUTING = """
 api.bundle api.bundle_file api.progress api.reports api.results api.tally building.crosstab building.download building.download_model
-building.download_waves building.model building.waves building.waves_chart data.download data.page drafting.change drafting.download
-drafting.edit drafting.planned drafting.preview drafting.source drafting.survey drafting.write preview.definition preview.page
-publishing.page publishing.publish researchers.chart researchers.download researchers.group_file researchers.groups researchers.survey
-researchers.surveys settings.page settings.planned settings.questions watch.page
+building.download_trends building.download_waves building.model building.waves building.waves_chart copies.copy
+copies.source copies.wave data.download data.page drafting.change drafting.download drafting.edit drafting.planned drafting.preview
+drafting.source drafting.survey drafting.write
+ethics.document ethics.draft_document ethics.draft_page ethics.page levels.apply levels.page library.insert library.page
+preview.definition preview.page publishing.page publishing.publish researchers.chart researchers.download researchers.group_file
+researchers.groups researchers.survey researchers.surveys sample.results settings.page settings.planned settings.questions sharing.read
+trials.page trials.simulate trials.start watch.page
 """
 RESEARCHERS = """
 account.logout account.logout_everywhere account.page account.password api.list_webhooks api.make_webhook api.remove_webhook api.surveys
-api_document.openapi api_document.page audit.page auth.code auth.login drafting.delete helping.page inviting.codes inviting.page
-joining.accept joining.page members.change members.page metrics.page people.change people.invite people.page people.revoke
-second_factor.add_passkey second_factor.begin second_factor.page second_factor.remove settings.archive settings.close settings.delete
-settings.keep settings.pause survey_keys.make survey_keys.overview survey_keys.page survey_keys.revoke webhooks.make webhooks.page
-webhooks.remove
+api_document.openapi api_document.page audit.page auth.code auth.login drafting.delete guide.chapter guide.contents helping.page
+inviting.codes inviting.page inviting.reminder joining.accept joining.page members.change members.change_team members.page metrics.page
+people.change people.invite people.page people.revoke
+public.download public.page sample.remove second_factor.add_passkey second_factor.begin
+second_factor.page second_factor.remove settings.archive settings.close settings.delete settings.keep settings.pause settings.quotas
+sharing.page sharing.share sharing.share_team sso.back sso.start sso_account.bind sso_account.unbind studies.change survey_keys.make
+survey_keys.overview survey_keys.page survey_keys.revoke tags.change tags.of_draft tags.of_survey tags.page tags.tag_draft tags.tag_survey
+teams.change teams.create teams.delete teams.members teams.page trials.discard webhooks.make webhooks.page webhooks.remove
 """
 
 
@@ -96,17 +105,14 @@ def test_only_threads_of_respondents_have_reserved_connections() -> None:
 
 # A live server whose other lanes are full.
 
-OTHER = Survey.from_dict(
-    {
-        "deniable": 1,
-        "id": "other",
-        "title": "T",
-        "about": "A",
-        "access": "invited",
-        "questions": [{"id": "affair", "text": "Affair?", "type": "yes_no", "epsilon": "ln 3"}],
-    }
-)
-COINS = Survey.from_dict({**OTHER.to_dict(), "id": "coins", "access": "open"})
+KEYS = {
+    "deniable": 1,
+    "title": "T",
+    "about": "A",
+    "questions": [{"id": "affair", "text": "Affair?", "type": "yes_no", "epsilon": "ln 3"}],
+}
+OTHER = issued(Survey.from_dict({**KEYS, "id": "other", "access": "invited"}))
+COINS = Survey.from_dict({**KEYS, "id": "coins"})
 FULL = {
     Lane.COMPUTING: b"GET /api/v1/surveys/other/results HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
     Lane.RESEARCHERS: b"GET /login HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -166,11 +172,13 @@ def respond(http: httpx.Client, code: bytes) -> dict[str, int]:
     form = http.get("/s/coins/by-hand")
     secret = access_codes.format_code(os.urandom(access_codes.SECRET_BYTES))
     api = "/api/v1/surveys/other"
-    first = submission(OTHER, invitation=code).to_json()
+    first = submission(OTHER, token=new_token(OTHER)).to_json()
+    exchange = {"code": in_json(code), "blinded": in_json(draw(OTHER).blinded)}
     return {
         "page": http.get("/s/other").status_code,
         "definition": http.get(api).status_code,
         "code check": http.post(f"{api}/invitations/check", json={"code": in_json(code)}).status_code,
+        "code exchange": http.post(f"{api}/tokens", json=exchange).status_code,
         "first submission": http.post(f"{api}/submissions", content=first, headers=JSON).status_code,
         "submission in chunks": http.post(f"{api}/submissions", content=iter([first]), headers=JSON).status_code,
         "withdrawal": http.post(f"{api}/withdrawals", json={"code": in_json(withdrawn)}).status_code,

@@ -39,13 +39,15 @@ WAYS: dict[str, tuple[str, ...]] = {"plain": (), "with key": ("--with-key",), "l
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A server that runs, with ten records that are counted and thirteen that wait, and a webhook whose secret is sealed."""
+    """A server that runs: ten records are counted, ten of an organisation and thirteen of people wait, and a webhook has a secret."""
     server = ServerProcess(tmp_path_factory.mktemp("live"))
     survey = Survey.from_dict(BATCHED)
     server.publish(survey)
     with server.store() as store:
-        for _ in range(23):
-            store.submissions.add("clinic", submission(survey, 1))
+        for _ in range(20):
+            store.submissions.add("clinic", submission(survey, mode="organisation"))
+        for _ in range(13):
+            store.submissions.add("clinic", submission(survey))
         webhooks.make(store, "clinic", "https://example.org/in", ["survey.closed"])
     server.start()
     yield server
@@ -119,13 +121,15 @@ def another_program(path: Path) -> None:
 
 
 def another_server(path: Path) -> None:
-    """A whole backup, of a server with the same survey and nothing that waits."""
+    """A whole backup, of a server with the same survey and a record that waits."""
     with suppress(FileNotFoundError):
         key_file(path).unlink()
     path.unlink()
     (folder := path.with_name(f"{path.name}-server")).mkdir()
     other = ServerProcess(folder)
-    other.publish(Survey.from_dict(BATCHED))
+    other.publish(survey := Survey.from_dict(BATCHED))
+    with other.store() as store:
+        store.submissions.add("clinic", submission(survey))
     other.run("backup", str(path))
     other.close()
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from flask.testing import FlaskClient
+from tests.kit.servers.release import release_people
 from tests.server.api.test_reports import ORDERS, PARTS, TOWNS, each, records, send
 
 from deniable.cli import main as sdk
@@ -47,7 +48,7 @@ def run(command: click.Command, *words: str | Path, code: int = 0) -> str:
 
 @pytest.fixture
 def db(store: Store, tmp_path: Path) -> Path:
-    """Of a survey with groups, of which some answered through an organisation and some with coins; the last twelve of North wait."""
+    """Of a survey with groups, of which some answered through an organisation and some with coins; ten of each part of people wait."""
     store.surveys.publish(COINS)
     for part, n in ((Part("North"), 42), (Part("North", "organisation"), 1000), (Part("South"), 31), (Part("South", "by_hand"), 20)):
         if part.mode == "organisation":
@@ -55,6 +56,7 @@ def db(store: Store, tmp_path: Path) -> Path:
         else:
             for _ in range(n):
                 send(store, records(1, COINS), part, COINS)
+    assert release_people(store) == ["coins"]
     return tmp_path / "deniable.db"
 
 
@@ -64,18 +66,25 @@ def test_what_an_export_says_is_word_for_word_what_the_server_says(db: Path, sto
         store.surveys.set_open("coins", False)
     told = run(server, "export", "coins", "--parquet", tmp_path / "out", "--db", db)
     counts = store.submissions.counts("coins")
-    assert counts[Part("North")] == (42 if closed else 30)
+    assert counts[Part("North")] == (42 if closed else 32)
     assert told == f"{tmp_path / 'out'} has {sum(counts.values()):,} records of coins, in 1 file and a manifest.\n"
     assert Export.open(tmp_path / "out").sizes == counts
     for words in ([], ["--group", "North"], ["--group", "South", "--by-hand"], ["--by-hand", "--confidence", "0.8", "--csv"]):
-        assert run(sdk, "tally", tmp_path / "out", *words) == run(server, "results", "coins", "--db", db, *words)
+        shown, waiting = (
+            run(server, "results", "coins", "--db", db, *words),
+            f" · {10 if '--by-hand' in words else 20} or more wait for their release",
+        )
+        assert (waiting in shown) == (not closed and "--csv" not in words)
+        assert run(sdk, "tally", tmp_path / "out", *words) == shown.replace(waiting, "")
 
 
 def test_the_tally_is_written_as_the_api_gives_it(db: Path, store: Store, tmp_path: Path, client: FlaskClient) -> None:
     run(server, "export", "coins", "--parquet", tmp_path / "out", "--db", db)
     run(sdk, "tally", tmp_path / "out", "--group", "North", "-o", tmp_path / "tally.json")
     reply = client.get("/api/v1/surveys/coins/tally?group=North", auth=("ada", "correct horse battery"))
-    assert json.loads((tmp_path / "tally.json").read_text()) == reply.get_json()
+    tally = reply.get_json()
+    assert tally.pop("waiting") == 20  # an export has no records that wait, and cannot know how many do
+    assert json.loads((tmp_path / "tally.json").read_text()) == tally
 
 
 def test_an_export_does_not_show_which_records_came_when_or_together(store: Store, tmp_path: Path) -> None:
@@ -95,17 +104,19 @@ def exports(store: Store, folder: Path, orders: Sequence[Sequence[Sequence[int]]
         store.surveys.publish(survey)
         for together in order:
             send(store, b"".join(people[i] for i in together), survey=survey)
+        release_people(store)
         export = cli_export.export(store, survey.id, folder / str(number))
         found.add(tuple((export.folder / piece.name).read_bytes() for piece in export.pieces))
     return found
 
 
 def test_no_id_and_no_record_that_waits_is_in_an_export(store: Store, tmp_path: Path) -> None:
-    survey = Survey.from_dict({**TOWNS.to_dict(), "batch": 8})
+    survey = Survey.from_dict({**TOWNS.to_dict(), "batch": 8, "accept_small_batches": True})
     store.surveys.publish(survey)
     ids = [send(store, records(1), PARTS[0], survey) for _ in range(20)]
+    assert release_people(store) == ["towns"]
     folder = cli_export.export(store, "towns", tmp_path / "out").folder
-    assert Export.open(folder).sizes == {PARTS[0]: 8}
+    assert Export.open(folder).sizes == {PARTS[0]: 12}
     stored = (
         b"".join(path.read_bytes() for path in folder.iterdir())
         + repr(pq.read_table(folder / "records-00000.parquet").to_pylist()).encode()

@@ -28,6 +28,7 @@ STAFF = {
     "about": "A.",
     "epsilon": "ln 3",
     "batch": 1,
+    "accept_small_batches": True,
     "access": "invited",
     "questions": [QUESTION],
 }
@@ -64,7 +65,7 @@ def test_surveys_are_listed_with_their_counts(run: Run) -> None:
         "epsilon": pytest.approx(1.0986122886681098),
         "records": 0,
         "by_hand": 0,
-        "may_wait": 0,
+        "waiting": 0,
         "codes_made": 0,
         "codes_spent": 0,
     }
@@ -90,7 +91,12 @@ def test_settings_are_printed_and_changed(run: Run) -> None:
         "archived": False,
         "delete_on": None,
         "deleted_on": None,
+        "opens_at": None,
+        "closes_at": None,
+        "zone": "UTC",
     }
+    changed = run("settings", "study", "--opens-at", "2999-03-01 09:00", "--closes-at", "2999-07-01 18:30", "--zone", "Europe/Berlin")
+    assert (changed["opens_at"], changed["closes_at"], changed["zone"]) == ("2999-03-01T08:00Z", "2999-07-01T16:30Z", "Europe/Berlin")
 
 
 def test_codes_come_with_their_links(run: Run) -> None:

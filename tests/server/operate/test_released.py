@@ -24,7 +24,7 @@ def test_every_module_of_the_respondents_page_is_among_them() -> None:
     files = manifest()["files"]
     modules = {file.relative_to(paths.BROWSER).as_posix(): sha384(file.read_bytes()) for file in paths.BROWSER.rglob("*.mjs")}
     assert {f"/browser/{name}": fingerprint for name, fingerprint in modules.items()}.items() <= files.items()
-    assert {path for path in files if path.startswith("/static/")} == {"/static/base.css", "/static/respond.css"}
+    assert {path for path in files if path.startswith("/static/")} == {"/static/base.css", "/static/kiosk.css", "/static/respond.css"}
 
 
 @pytest.mark.slow

@@ -10,13 +10,14 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
 import httpx
 import pytest
 from click.testing import CliRunner
-from tests.kit.patience import PATIENCE
+from tests.kit.patience import PATIENCE, wait_for
 from tests.kit.servers.process import ServerProcess
 from tests.kit.surveys import submission
 
@@ -43,7 +44,7 @@ def run(*words: str | Path) -> tuple[int, str]:
 
 @pytest.fixture
 def clinic(store: Store) -> Survey:
-    """A published survey whose records are counted ten at a time."""
+    """A published survey: an organisation's records are counted ten at a time, and those of people wait for the release."""
     question = {"id": "q", "text": "?", "type": "yes_no"}
     source = {"deniable": 1, "id": "clinic", "title": "T", "about": "A.", "epsilon": "ln 3", "batch": 10, "questions": [question]}
     store.surveys.publish(Survey.from_dict(source))
@@ -52,8 +53,8 @@ def clinic(store: Store) -> Survey:
 
 @pytest.fixture
 def kept(store: Store, clinic: Survey) -> list[Submission]:
-    """Twenty-three submissions to it, of which ten are counted."""
-    sent = [submission(clinic, 1) for _ in range(23)]
+    """Thirty-three submissions to it: twenty of an organisation, of which ten are counted, and thirteen of people."""
+    sent = [submission(clinic, mode="organisation") for _ in range(20)] + [submission(clinic) for _ in range(13)]
     for each in sent:
         store.submissions.add("clinic", each)
     return sent
@@ -85,7 +86,7 @@ def test_a_backup_becomes_a_database_with_everything_in_it(
     assert (code, said) == (0, f"{new} is restored from {copy}: 10 counted records.\n")
     assert sorted(path.name for path in new.parent.iterdir()) == ["new.db", "new.db.key"]
     assert {path.stat().st_mode & 0o777 for path in new.parent.iterdir()} == {0o600}
-    assert holds(new, kept) == [True] * 23
+    assert holds(new, kept) == [True] * 33
     assert run("doctor", "--db", new)[0] == 0
 
 
@@ -161,6 +162,9 @@ class Load:
                 assert reply.status_code == 200, reply.text
                 self.acknowledged[number] += 1
 
+    def has_acknowledged(self, number: int) -> bool:
+        return sum(self.acknowledged) > number
+
     def __enter__(self) -> Load:
         for thread in self._threads:
             thread.start()
@@ -192,6 +196,7 @@ def made_under_load(server: ServerProcess, survey: Survey, backup: Callable[[Pat
     with Load(server, survey) as load:
         restored = []
         for place in range(BACKUPS):
+            wait_for(partial(load.has_acknowledged, 100 * (place + 1)), "a hundred more submissions")
             before, copy, new = load.acknowledged.copy(), server.folder / f"copy{place}.db", server.folder / f"new{place}.db"
             backup(copy)
             restore(copy, server.db.with_name(f"{server.db.name}.key"), None, new)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from tests.kit.patience import PATIENCE
 from tests.kit.servers.process import PASSWORD, ServerProcess
+from tests.kit.servers.release import release_people
 from tests.kit.surveys import submission
 
 from deniable.survey import Survey
@@ -32,6 +32,7 @@ KEYS = {
     "about": "A.",
     "epsilon": "ln 3",
     "batch": 1,
+    "accept_small_batches": True,
     "questions": [{"id": "q", "text": "?", "type": "yes_no"}],
 }
 OPEN, INVITED = Survey.from_dict({**KEYS, "id": "clinic"}), Survey.from_dict({**KEYS, "id": "staff", "access": "invited"})
@@ -66,19 +67,19 @@ def logged_in(server: ServerProcess, user: str) -> str:
         return "; ".join(f"{name}={value}" for name, value in client.cookies.items())
 
 
-def usable(url: str, code: str) -> bool:
-    secret = base64.urlsafe_b64encode(access_codes.read(code)).decode()
-    reply = httpx.post(f"{url}/api/v1/surveys/staff/invitations/check", json={"code": secret}, timeout=PATIENCE)
-    return bool(reply.raise_for_status().json()["usable"])
+def usable(server: ServerProcess, code: str) -> bool:
+    """Returns whether a code was not used yet. The server tells it to nobody."""
+    with server.store() as store:
+        return ("staff", access_codes.invitation_hash("staff", access_codes.read(code))) not in store.invitations.used()
 
 
-def doors(url: str, past: Past) -> dict[str, object]:
+def doors(server: ServerProcess, past: Past) -> dict[str, object]:
     """What each of the things that were taken away opens at a server."""
-    with httpx.Client(base_url=url, timeout=PATIENCE) as client:
+    with httpx.Client(base_url=server.url, timeout=PATIENCE) as client:
         results = client.get("/api/v1/surveys/clinic/results", headers={"Authorization": f"Bearer {past.key}"})
         cookie = client.get("/manage", headers={"Cookie": past.cookies})
         password = client.get("/api/v1/surveys/clinic/results", auth=("mallory", PASSWORD))
-    return {"key": results.status_code, "cookie": cookie.status_code, "password": password.status_code, "code": usable(url, past.code)}
+    return {"key": results.status_code, "cookie": cookie.status_code, "password": password.status_code, "code": usable(server, past.code)}
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +97,11 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
         code = invitations.make(store, "staff", 2)[0]
         for each in (gone, *(submission(OPEN, 1) for _ in range(5))):
             store.submissions.add("clinic", each)
+        assert release_people(store) == ["clinic"]
         webhook, _ = webhooks.make(store, "clinic", "https://hooks.example.org/in?token=SECRET", ["survey.closed"])
     server.start()
     made = Past(server, folder / "copy.db", folder / "log.jsonl", key, logged_in(server, "mallory"), code, gone.id)
-    assert doors(server.url, made) == {"key": 200, "cookie": 200, "password": 200, "code": True}  # before
+    assert doors(server, made) == {"key": 200, "cookie": 200, "password": 200, "code": True}  # before
     server.run("backup", str(made.backup), "--with-key")
     with server.store() as store:  # what is done after it
         store.accounts.remove_key("leaked")
@@ -109,7 +111,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
         store.submissions.add("staff", submission(INVITED, 1, invitation=access_codes.read(code)))
         store.webhooks.remove("clinic", webhook.id)
         store.surveys.set_open("clinic", False)
-    assert doors(server.url, made) == {"key": 401, "cookie": 302, "password": 401, "code": False}
+    assert doors(server, made) == {"key": 401, "cookie": 302, "password": 401, "code": False}
     made.log.write_text(run("audit", "show", "--json", "--db", server.db)[1])
     server.stop()
     yield made
@@ -133,7 +135,7 @@ def restored(past: Past, folder: Path, *words: str | Path) -> tuple[dict[str, ob
     server.db, server.log = db, folder / "log"
     server.start()
     try:
-        return doors(server.url, past), printed, db
+        return doors(server, past), printed, db
     finally:
         server.stop()
 

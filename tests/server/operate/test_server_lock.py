@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from tests.kit.patience import PATIENCE
 from tests.kit.servers.process import PROGRAM
 from tests.kit.servers.raw import JSON, POST, SUBMIT, Raw
+from tests.kit.servers.release import release_people
 from tests.kit.servers.tallies import recount_of
 from tests.kit.surveys import STUDY
 
@@ -161,6 +162,7 @@ def test_a_server_stops_in_order_whatever_is_open(server: Any, submissions: Call
     for raw in waiting:
         raw.close()
     store = open_store(server.db)
+    release_people(store)
     assert recount_of(store, "study").n == accepted
     store.close()
     assert not server.db.with_name(server.db.name + "-wal").exists()  # the database was closed
@@ -182,6 +184,7 @@ def test_a_request_that_is_being_answered_gets_its_answer(server: Any, submissio
     assert server.process.wait(timeout=PATIENCE) == 0
     server.process = None
     store = open_store(server.db)
+    release_people(store)
     assert recount_of(store, "study").n == 1
     store.close()
 
@@ -199,6 +202,7 @@ def test_a_database_that_another_program_locks_does_not_keep_the_server_from_sto
     assert "was not rewritten" in log or "nothing that was acknowledged is lost" in log
     assert "Traceback" not in log
     store = open_store(server.db)
+    release_people(store)
     assert recount_of(store, "study").n in (0, 1)  # nobody was told which
     store.close()
 

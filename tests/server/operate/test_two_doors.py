@@ -35,6 +35,7 @@ SURVEY = {
     "about": "Ada asks.",
     "epsilon": "ln 3",
     "batch": 1,
+    "accept_small_batches": True,
     "questions": [{"id": "q", "text": "?", "type": "yes_no"}],
 }
 PASSWORD = "correct horse battery"
@@ -171,6 +172,9 @@ DOORS: dict[str, tuple[tuple[Door, Door, State], list[str], list[str]]] = {
     "settings --close-at": (setting("close_at"), [value for value in NUMBERS if value.strip()], ["400"]),
     "settings --close-on": (setting("close_on"), DAYS, [LATE]),
     "settings --close-on with --delete-on": (setting("close_on", delete_on=LATE), [LATE, LATER], ["2999-01-30"]),
+    "settings --opens-at": (setting("opens_at"), ["09:00", "2999-13-01 09:00", "x"], ["2999-01-11 09:00", "2999-01-11T09:00"]),
+    "settings --closes-at": (setting("closes_at"), ["2020-01-01 09:00", "2999-01-11", "x"], ["2999-01-11 09:00"]),
+    "settings --zone": (setting("zone", opens_at="2999-07-11 09:00"), ["Mars/Olympus", "x"], ["Europe/Berlin"]),
     "settings --delete-on": (setting("delete_on"), DAYS, [LATE]),
     "settings --delete-on with --close-on": (setting("delete_on", close_on=LATE), [LATE, "2999-01-30"], [LATER]),
     "user add NAME": (
@@ -330,6 +334,15 @@ PAGELESS: dict[str, str] = {
     "webhook remove": "the same call of the store",
     "close": "the same call of the store; opening again has no page on purpose",
     "pause": "the same call of the store",
+    "team list": "shows",
+    "team make": "the same rule for names, check_team_name",
+    "team add": "the same call of the store",
+    "team remove": "the same call of the store",
+    "team delete": "the same call of the store",
+    "team grant": "the same call of the store",
+    "user connect": "the page reads issuer and subject from the provider",
+    "user disconnect": "the same call of the store",
+    "quotas": "the same call of the store",
     "delete-records": "the same call of the store, after the page's or the terminal's question",
 }
 """Commands without a page that takes the same values, and why."""

@@ -23,6 +23,7 @@ import trustme
 from click.testing import CliRunner
 from httpx._transports import default
 from tests.kit.servers.listening import listening
+from tests.kit.servers.release import release_people
 from tests.kit.surveys import STUDY, submission
 
 from deniable.errors import EstimateError
@@ -60,7 +61,8 @@ def told(store: Store, day: str = "2026-01-02") -> list[tuple[str, dict[str, Any
 
 
 def add(store: Store, survey: Survey, count: int) -> None:
-    store.submissions.add(survey.id, submission(survey, count))
+    """Sends records of an organisation, which are counted at once in a survey with batch 1."""
+    store.submissions.add(survey.id, submission(survey, count, mode="organisation"))
 
 
 # What is told.
@@ -106,6 +108,17 @@ def test_fewer_than_three_records_are_told_with_later_ones(store: Store, survey:
         add(store, survey, more)
         counts.append([data["n"] for _, data in told(store)])
     assert counts == [[], [], [3], [], [6], [16], []]
+
+
+def test_records_that_wait_are_told_in_tens_and_exactly_after_their_release(store: Store, survey: Survey) -> None:
+    make(store)
+    counts = []
+    for _ in range(25):
+        store.submissions.add("study", submission(survey))
+        counts.append([data["n"] for _, data in told(store)])
+    assert counts == [[]] * 9 + [[10]] + [[]] * 9 + [[20]] + [[]] * 5
+    assert release_people(store) == ["study"]
+    assert told(store) == [("count.daily", {"survey": "study", "digest": survey.digest, "n": 25})]
 
 
 def test_a_count_that_follows_each_record_is_noticed(store: Store, survey: Survey, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from deniable.estimate import Row, estimate
+from deniable.plan.progress import Progress
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
-from deniable_server.pages.chart import EDGE, HEIGHT, SHARE_TICKS, ChartAxis, histogram, mark, share_mark
+from deniable_server.pages.chart import EDGE, HEIGHT, SHARE_TICKS, ChartAxis, growth, histogram, mark, share_mark
 from deniable_server.pages.figures import Figure, Unit
 
 SURVEY = Survey.from_dict(
@@ -145,3 +146,48 @@ def test_where_a_level_has_no_estimate_there_is_no_histogram() -> None:
     known = levels((0.5, 0.4, 0.6), (0.5, 0.4, 0.6))
     assert histogram(()) is None
     assert histogram((known[0], replace(known[1], estimate=None))) is None
+
+
+# The number of records over time.
+
+
+def progress_of(n: int, needed: int | None, reached_on: str | None, *growth: tuple[str, str, int]) -> Progress:
+    return Progress("2026-11-10", n, None, 0.1, needed, 1.0, reached_on, None, growth)
+
+
+def points(line: str) -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in (point.split(",") for point in line.split())]
+
+
+def test_the_line_of_records_never_falls_and_ends_at_the_records_of_today() -> None:
+    chart = growth(progress_of(100, 400, None, ("2026-11-01", "2026-11-02", 40), ("2026-11-05", "2026-11-05", 50)))
+    assert chart
+    line = points(chart.line)
+    assert line[0] == (0, HEIGHT)
+    assert line[-1] == (100, HEIGHT * (1 - 100 / 400))
+    assert line == sorted(line)
+    assert [y for _, y in line] == sorted((y for _, y in line), reverse=True)
+    assert (chart.target, chart.forecast, chart.most, chart.first, chart.last) == (0, "", 400, "2026-11-01", "2026-11-10")
+
+
+def test_it_shows_no_day_more_finely_than_the_spans_do() -> None:
+    """Inside a span the line is straight, whatever happened on its days."""
+    spans = (("2026-11-01", "2026-11-04", 40), ("2026-11-05", "2026-11-10", 60))
+    chart = growth(progress_of(100, None, None, *spans))
+    assert chart
+    assert {x for x, _ in points(chart.line)} == {0, 40, 100}
+
+
+def test_a_forecast_leads_to_the_target_unless_it_is_far_away() -> None:
+    spans = (("2026-11-01", "2026-11-10", 100),)
+    chart = growth(progress_of(100, 200, "2026-11-21", *spans))
+    assert chart
+    assert points(chart.forecast) == [(50, HEIGHT / 2), (100, 0)]
+    assert chart.last == "2026-11-21"
+    far = growth(progress_of(100, 200, "2027-11-21", *spans))
+    assert far
+    assert far.forecast == ""
+    tall = growth(progress_of(100, 10_000, None, *spans))
+    assert tall
+    assert tall.target is None
+    assert growth(progress_of(0, 10, None)) is None

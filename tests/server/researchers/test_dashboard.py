@@ -35,7 +35,15 @@ def publish(store: Store, app: Flask, monkeypatch: pytest.MonkeyPatch) -> Callab
     """Publishes a survey with this title, on a day, with so many records that are counted at once."""
 
     def make(title: str, n: int = 0, day: str = "2026-12-01", counted: str = "") -> None:
-        source = {"deniable": 1, "id": title.lower().replace(" ", "-"), "title": title, "about": "A.", "epsilon": 2, "batch": 1}
+        source = {
+            "deniable": 1,
+            "id": title.lower().replace(" ", "-"),
+            "title": title,
+            "about": "A.",
+            "epsilon": 2,
+            "batch": 1,
+            "accept_small_batches": True,
+        }
         survey = Survey.from_dict({**source, "questions": [{"id": "q", "text": "?", "type": "yes_no"}]})
         with monkeypatch.context() as patched:
             patched.setattr(clock, "today", lambda: day)

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.kit.servers.release import release_people
 
 from deniable import extras
-from deniable.bundle import FILES, LICENCES, PUBLISHABLE, approximate_sizes
+from deniable.bundle import FILES, LICENCES, approximate_sizes, publishable
 from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.part import Part
@@ -42,7 +43,7 @@ def buttons(page: str) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_the_page_has_every_file_of_the_bundle_and_each_can_be_had(ada: FlaskClient, sent: int) -> None:
+def test_the_page_has_every_file_of_the_bundle_and_each_can_be_had(ada: FlaskClient, sent: int, survey: Survey) -> None:
     page = ada.get(PAGE).text
     found = buttons(page)
     assert set(found) == {*FILES, *(name for name in found if name.startswith("Download all, under"))}
@@ -50,7 +51,7 @@ def test_the_page_has_every_file_of_the_bundle_and_each_can_be_had(ada: FlaskCli
     for name, address in found.items():
         reply = ada.get(address, query_string={"licence": "cc0-1.0"})
         assert (reply.status_code, len(reply.data) > 0) == (200, True), name
-    assert PUBLISHABLE in unescape(page)
+    assert publishable(survey) in unescape(page)
     assert "4,000 records" in page
     assert set(re.findall(r'<option value="([^"]+)"', page)) == set(LICENCES)
 
@@ -87,7 +88,9 @@ def test_what_the_server_has_no_package_for_is_no_link_and_no_command(
 
 def test_the_page_counts_records_made_by_hand_apart(ada: FlaskClient, store: Store) -> None:
     question = {"id": "stole", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
-    coins = Survey.from_dict({"deniable": 1, "batch": 1, "id": "coins", "title": "T", "about": "A.", "questions": [question]})
+    coins = Survey.from_dict(
+        {"deniable": 1, "batch": 1, "accept_small_batches": True, "id": "coins", "title": "T", "about": "A.", "questions": [question]}
+    )
     store.surveys.publish(coins)
     for i, (mode, n) in enumerate({"device": 30, "by_hand": 4}.items()):
         raw = simulate(coins, {"stole": [0.5, 0.5]}, n=n).reports
@@ -125,9 +128,10 @@ def test_below_the_least_records_nothing_can_be_pressed_and_the_page_says_what_t
     page = unescape(ada.get(PAGE).text)
     main = page.split("<main")[1]
     assert not re.findall(r"formaction|<select|<button", main)
-    assert "No file can be downloaded yet: estimates are shown from 13 records on, as the survey's settings say; 12 are counted." in page
+    assert "No file can be downloaded yet: estimates are shown from 13 records on; 12 are counted." in page
     assert all(f">{name}</th>" in page for name in FILES)
     assert "bundle.zip" in main
     assert ada.get(f"{PAGE}/bundle.zip").status_code == 403
     store.submissions.add("study", submissions(1))
+    release_people(store)
     assert len(buttons(ada.get(PAGE).text)) == len(FILES) + 1

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from statistics import NormalDist
@@ -24,6 +25,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from tests.kit.pages.tables import tables
 from tests.kit.patience import PATIENCE
+from tests.kit.servers.release import release_people
 from tests.kit.servers.tallies import recount_of, tally_of
 
 from deniable import SurveyClient, os_words
@@ -50,6 +52,7 @@ CLINICS = Survey.from_dict(
     {
         "deniable": 1,
         "batch": 1,
+        "accept_small_batches": True,
         "id": "clinics",
         "title": "Clinics",
         "about": "Who asks, and why.",
@@ -63,7 +66,7 @@ AUTH = ("ada", "correct horse battery")
 
 @pytest.fixture
 def send(client: FlaskClient, store: Store, key: dict[str, str]) -> Callable[..., None]:
-    """`send(n, group, mode=…)`: n people of a group, all of whom smoke and do not drink."""
+    """`send(n, group, mode=…)`: n people of a group, all of whom smoke and do not drink. Their records are released at once."""
     store.surveys.publish(CLINICS)
 
     def post(n: int, group: str, **fields: Any) -> None:
@@ -71,11 +74,10 @@ def send(client: FlaskClient, store: Store, key: dict[str, str]) -> Callable[...
         submission = Submission(os_words(4).tobytes(), CLINICS.digest, n, pack(CLINICS, bits), group, **fields)
         if submission.mode == "device":  # as if people had sent them one by one: what comes with a key is an organisation's
             store.submissions.add(CLINICS.id, submission)
-            return
-        body = submission.to_json()
-        assert (
-            client.post("/api/v1/surveys/clinics/submissions", data=body, content_type="application/json", headers=key).status_code == 200
-        )
+        else:
+            url, body = "/api/v1/surveys/clinics/submissions", submission.to_json()
+            assert client.post(url, data=body, content_type="application/json", headers=key).status_code == 200
+        release_people(store)
 
     return post
 
@@ -111,9 +113,11 @@ def served(make_server: Callable[[], Any]) -> Iterator[Any]:
 def test_what_the_client_sends_for_three_groups_is_counted_in_each_and_nothing_twice(served: Any, tmp_path: Path) -> None:
     sizes = dict(zip(GROUPS, (41, 25, 3), strict=True))
     rows = [{"smokes": "yes", "drinks": "no", "clinic": group} for group, n in sizes.items() for _ in range(n - 1)]
-    with SurveyClient(served.url, outbox=tmp_path / "outbox", auth=AUTH, key=served.key) as client:
+    client_of = partial(SurveyClient, served.url, min_batch=1, min_group=1, auth=AUTH, key=served.key)
+    with client_of(outbox=tmp_path / "outbox") as client, served.store() as store:
         receipts = [client.submit("clinics", {"smokes": True, "drinks": False}, group=group) for group in GROUPS]
         client.submit_many("clinics", rows, group_column="clinic", batch=20)
+        release_people(store)
         found = {group: client.results("clinics", group=group) for group in GROUPS}
         assert {group: (part.n, part.group) for group, part in found.items()} == {group: (n, group) for group, n in sizes.items()}
         assert client.results("clinics").n == 69
@@ -123,6 +127,7 @@ def test_what_the_client_sends_for_three_groups_is_counted_in_each_and_nothing_t
         assert [int(n) for n in re.findall(r"</a></th>\s*<td>(\d+)</td>", shown)] == list(sizes.values())
         assert_groups_add_up(served.db)
         client.withdraw("clinics", receipts[1].code)
+        release_people(store)
         assert (client.results("clinics", group="Süd").n, client.results("clinics").n) == (24, 68)
     assert_groups_add_up(served.db)
     printed = json.loads(served.run("results", "clinics", "--group", "Süd", "--json"))
@@ -203,7 +208,7 @@ def test_what_an_organisation_randomized_is_estimated_with_the_rest_and_said_apa
     assert "12 of them randomized by an organisation" in Results.from_dict(found).to_table()
 
 
-def test_each_part_waits_for_a_batch_of_its_own_and_no_more_than_that_may_wait(store: Store) -> None:
+def test_organisations_fill_a_batch_of_their_own_and_people_wait_for_the_release(store: Store) -> None:
     waiting = replace(CLINICS, id="waiting", batch=10)
     store.surveys.publish(waiting)
 
@@ -214,11 +219,20 @@ def test_each_part_waits_for_a_batch_of_its_own_and_no_more_than_that_may_wait(s
     for _ in range(19):
         send("device")
         send("organisation")
-    found = results_of(store, "waiting", {"group": "Süd"})
-    assert (found.n, found.may_wait) == (0, 54)
+
+    def shown() -> tuple[int, int, int]:
+        """Returns the numbers of counted records, of those of organisations, and of waiting records in steps of ten."""
+        of_group = results_of(store, "waiting", {"group": "Süd"})
+        return of_group.n, of_group.n_organisation, of_group.waiting
+
+    assert shown() == (0, 0, 10)
     send("organisation")
-    found = results_of(store, "waiting", {"group": "Süd"})
-    assert (found.n, found.n_organisation) == (10, 10)
+    assert shown() == (10, 10, 10)
+    assert release_people(store) == [], "ten of nineteen stay behind, and nine are no batch"
+    send("device")
+    assert shown() == (10, 10, 20)
+    assert release_people(store) == ["waiting"]
+    assert shown() == (20, 10, 10)
 
 
 def test_the_control_a_store_that_mixes_them_is_noticed(
@@ -236,11 +250,13 @@ def test_the_control_a_store_that_mixes_them_is_noticed(
 
 
 def test_each_group_has_its_link_which_the_client_reads(send: Callable[..., None], ada: FlaskClient) -> None:
-    page = ada.get("/manage/surveys/clinics").text
-    links = [Link.parse(html.unescape(link)) for link in re.findall(r'value="([^"]*/s/clinics#[^"]*)"', page)]
-    assert [link.group for link in links] == [None, *GROUPS]
-    assert {link.digest for link in links} == {CLINICS.digest}
-    assert len(set(re.findall(r'<input id="(link-[^"]*)"', page))) == 4
+    invite = ada.get("/manage/surveys/clinics/invite").text
+    send(30, "Süd")
+    for page, labels in ((invite, GROUPS), (ada.get("/manage/surveys/clinics").text, (None, *GROUPS))):
+        links = [Link.parse(html.unescape(link)) for link in re.findall(r'value="([^"]*/s/clinics#[^"]*)"', page)]
+        assert [link.group for link in links] == list(labels)
+        assert {link.digest for link in links} == {CLINICS.digest}
+        assert len(set(re.findall(r'<input id="(link-[^"]*)"', page))) == len(labels)
 
 
 def test_a_group_is_chosen_and_kept_in_the_downloads(send: Callable[..., None], ada: FlaskClient) -> None:
@@ -364,6 +380,7 @@ def test_a_wrong_choice_of_groups_is_told(send: Callable[..., None], ada: FlaskC
 MIXED = Survey.from_text("""
 deniable: 1
 batch: 1
+accept_small_batches: true
 id: mixed
 title: Mixed
 about: Who asks, and why.
@@ -453,7 +470,16 @@ def test_the_levels_of_a_number_are_folded_away_below_its_mean_and_said_to_be_ro
 
 def test_every_level_has_its_differences_whatever_its_name(store: Store, ada: FlaskClient) -> None:
     number = {"id": "hours", "text": "Hours?", "type": "number", "low": -7, "high": 7, "levels": 4}
-    head = {"deniable": 1, "batch": 1, "id": "signs", "title": "Signs", "about": "A.", "epsilon": 8, "groups": ["North", "South"]}
+    head = {
+        "deniable": 1,
+        "batch": 1,
+        "accept_small_batches": True,
+        "id": "signs",
+        "title": "Signs",
+        "about": "A.",
+        "epsilon": 8,
+        "groups": ["North", "South"],
+    }
     survey = Survey.from_dict({**head, "questions": [number]})
     store.surveys.publish(survey)
     for group in survey.groups:
@@ -532,6 +558,7 @@ MANY = Survey.from_dict(
     {
         "deniable": 1,
         "batch": 1,
+        "accept_small_batches": True,
         "id": "many",
         "title": "Many",
         "about": "Who asks, and why.",

@@ -108,6 +108,7 @@ def attack(server: Any, survey: Survey, submissions: Make, many: int = GUESSERS)
         guesses += Counter(json.loads(guesser.communicate(timeout=120)[0]))
     peak = max(peak_mib(pid) for pid in processes(server.process.pid))
     server.stop()
+    server.run("close", "study")  # counts all that waits
     kept = json.loads(server.run("results", "study", "--json"))["n"]
     return Attack(guesses, honest, before, kept, int(hashes.read_text()), peak)
 

@@ -264,7 +264,18 @@ def test_what_could_not_be_done_is_tried_again_the_same_day_and_logged_once(
 def test_a_server_that_starts_does_what_was_due_while_it_was_off(make_server: Callable[[], ServerProcess], submissions: Make) -> None:
     server = make_server()
     question = {"id": "q", "text": "?", "type": "yes_no"}
-    survey = Survey.from_dict({"deniable": 1, "id": "due", "title": "T", "about": "A.", "epsilon": 2, "batch": 1, "questions": [question]})
+    survey = Survey.from_dict(
+        {
+            "deniable": 1,
+            "id": "due",
+            "title": "T",
+            "about": "A.",
+            "epsilon": 2,
+            "batch": 1,
+            "accept_small_batches": True,
+            "questions": [question],
+        }
+    )
     with server.store() as store:
         store.surveys.publish(survey)
         store.submissions.add("due", submissions(5, to=survey))

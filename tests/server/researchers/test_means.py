@@ -19,10 +19,12 @@ from deniable_server import Config, create_app
 from deniable_server.access import api_keys
 from deniable_server.pages import figures
 from deniable_server.store import open_store
+from deniable_server.store.protocol import Store
 
 SCORED = Survey.from_text("""
 deniable: 1
 batch: 1
+accept_small_batches: true
 id: scored
 title: Scores
 about: Who asks, and why.
@@ -71,5 +73,6 @@ def test_the_page_says_when_too_few_answered_for_a_mean(page: FlaskClient) -> No
     assert ("oo few answered this question" in page.get("/manage/surveys/scored").text) == expected
 
 
-def test_there_is_no_mean_without_reports(page: FlaskClient) -> None:
+def test_there_is_no_mean_without_reports(page: FlaskClient, store: Store) -> None:
+    store.surveys.set_open("scored", False)  # an open one shows a preview
     assert tables(page.get("/manage/surveys/scored").text) == {}

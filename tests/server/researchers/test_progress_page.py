@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
 from tests.kit.servers.process import ServerProcess
+from tests.kit.servers.release import release_people
 
 from deniable import SurveyClient
 from deniable.cli import main
@@ -32,7 +33,7 @@ from deniable_server.results import progress
 from deniable_server.results.progress import checked_progress, warnings
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Published, Store
-from deniable_server.store.sql import clock
+from deniable_server.store.sql import arrivals, clock
 
 SURVEY = Survey.from_text("""
 deniable: 1
@@ -81,7 +82,7 @@ def test_the_page_says_how_precise_it_is_and_when_it_will_be_as_precise_as_was_w
 ) -> None:
     store.surveys.publish(SURVEY)
     store.life.keep("watched", Settings(half_width=0.05, expected=2000))
-    assert "No records are counted yet; 5 points either way take" in main_of(ada)
+    assert "No records have arrived yet; 5 points either way take" in main_of(ada)
     for day in range(1, 6):
         today(f"2026-12-{day:02}")
         send(store, SURVEY, 20, "North")
@@ -89,41 +90,49 @@ def test_the_page_says_how_precise_it_is_and_when_it_will_be_as_precise_as_was_w
     page, needed = main_of(ada), people_needed(SURVEY, 0.05)
     assert checked_progress(store, "watched").words in page
     assert re.search(rf"points now; 5 at {needed:,} people, at this rate on \d+ December\.", page)
-    assert "150 records counted" in page
+    assert "150 records arrived" in page
     assert "Randomized by an organisation 50" in page
-    assert "North 100 South 50" in page
+    assert "North 100 shown South 50 shown" in page
     assert "30.0 a day in the last 14 days" in page
     assert "2026-12-05 30 2026-12-04 30" in page
 
 
-def test_codes_that_are_spent_and_records_made_by_hand_stand_apart(store: Store, ada: FlaskClient) -> None:
+def test_codes_and_records_made_by_hand_are_listed_separately_and_as_tens_until_the_close(store: Store, ada: FlaskClient) -> None:
     survey = Survey.from_dict(
         {
             **BASE,
             "id": "watched",
             "access": "invited",
             "batch": 2,
+            "accept_small_batches": True,
             "epsilon": "ln 3",
             "questions": [{"id": "q", "text": "?", "type": "yes_no"}],
         }
     )
     store.surveys.publish(survey)
-    codes = [os.urandom(15) for _ in range(10)]
+    codes = [os.urandom(15) for _ in range(30)]
     store.invitations.add("watched", [invitation_hash("watched", code) for code in codes])
     bit = pack(survey, [np.array([[True, False]])])
-    for mode, some in (("device", codes[:5]), ("by_hand", codes[5:9])):
+    for mode, some in (("device", codes[:15]), ("by_hand", codes[15:27])):
         for code in some:
             store.submissions.add("watched", Submission(os.urandom(16), survey.digest, 1, bit, mode=mode, invitation=code))
     page = main_of(ada)
-    assert "2 records counted" in page, "three wait"
-    assert "Randomized with real coins 2, in no other figure" in page
-    assert "Codes used 4 of 10" in page
+    assert "10 records arrived" in page
+    assert "0 of them are shown in the results. 10 wait for their release; this number is rounded down to tens." in page
+    assert "Randomized with real coins 10, in no other figure" in page
+    assert "Codes made 30; used ones are counted at the close" in page
+    store.surveys.set_open("watched", False)
+    page = main_of(ada)
+    assert "15 records arrived" in page
+    assert "wait for their release" not in page
+    assert "Randomized with real coins 12, in no other figure" in page
+    assert "Codes used 27 of 30" in page
 
 
 BASE = {"deniable": 1, "title": "Watched", "about": "Who asks, and why."}
 
 
-def test_nothing_on_the_page_or_in_the_reply_changes_before_a_batch_has_come(
+def test_the_page_and_the_reply_change_with_every_tenth_record_only_and_show_no_group_before_the_release(
     store: Store, ada: FlaskClient, today: Callable[[str], None], submissions: Callable[..., Submission]
 ) -> None:
     store.surveys.publish(SURVEY)
@@ -133,15 +142,21 @@ def test_nothing_on_the_page_or_in_the_reply_changes_before_a_batch_has_come(
     for _ in range(31):
         seen.append((main_of(ada), checked_progress(store, "watched").to_json(), main_of(ada, "/manage")))
         store.submissions.add("watched", submissions(to=SURVEY, group="South"))
-    assert [number for number in range(1, 31) if seen[number] != seen[number - 1]] == [20, 30]
+    assert [number for number in range(1, 31) if seen[number] != seen[number - 1]] == [10, 20, 30]
+    assert [re.findall(r"\w+ \d+ shown", page) for page, _, _ in seen] == [["North 15 shown"]] * 31
+    assert release_people(store) == ["watched"]
+    page = main_of(ada)
+    assert "North 15 shown South 21 shown" in page
+    assert "46 records arrived" in page
+    assert "36 of them are shown in the results. 10 wait for their release" in page
 
 
 def test_a_page_that_counted_what_waits_would_be_noticed(
     store: Store, ada: FlaskClient, submissions: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.surveys.publish(SURVEY)
-    found, real = [], progress.may_wait
-    monkeypatch.setattr(progress, "may_wait", lambda *given: real(*given) + len(store.database.intake._part_keys))  # type: ignore[attr-defined]
+    found = []
+    monkeypatch.setattr(arrivals, "rounded", lambda n: n)
     for _ in range(5):
         found.append(checked_progress(store, "watched").to_json())
         store.submissions.add("watched", submissions(to=SURVEY, group="South"))
@@ -193,9 +208,9 @@ def test_a_pause_spent_codes_and_days_without_anybody_are_told(store: Store, tod
     today("2026-12-20")
     published = store.surveys.published("watched")
     found = progress.progress_of(store, published, Settings())
-    assert warnings(published, Settings(), found) == ["No records were counted since 1 December."]
+    assert warnings(published, Settings(), found) == ["No records arrived since 1 December."]
     assert warnings(published, Settings(), replace(found, codes_made=30, codes_spent=30))[0] == "All codes are used."
-    paused = Published(published.survey, True, published.published_on, paused=True)
+    paused = Published(published.survey, True, published.published_on, is_paused=True)
     assert warnings(paused, Settings(), found) == ["It is paused: nobody can answer."]
 
 
@@ -246,7 +261,17 @@ def test_a_list_of_many_surveys_that_were_never_looked_at_takes_seconds_and_not_
 
 def test_a_survey_whose_first_person_was_asked_a_part_hides_no_list(ada: FlaskClient, store: Store) -> None:
     questions = [{"id": f"q{number}", "text": "?", "type": "yes_no"} for number in range(3)]
-    source = {"deniable": 1, "id": "part", "title": "T", "about": "A.", "epsilon": 2, "ask": 1, "batch": 1, "questions": questions}
+    source = {
+        "deniable": 1,
+        "id": "part",
+        "title": "T",
+        "about": "A.",
+        "epsilon": 2,
+        "ask": 1,
+        "batch": 1,
+        "accept_small_batches": True,
+        "questions": questions,
+    }
     survey = Survey.from_dict(source)
     store.surveys.publish(survey)
     for _ in range(3):
@@ -259,7 +284,16 @@ def test_a_survey_whose_first_person_was_asked_a_part_hides_no_list(ada: FlaskCl
 def test_a_survey_of_any_epsilon_hides_no_list(ada: FlaskClient, store: Store, epsilon: float) -> None:
     questions = [{"id": "q", "text": "?", "type": "yes_no"}]
     survey = Survey.from_dict(
-        {"deniable": 1, "id": "any", "title": "T", "about": "A.", "epsilon": epsilon, "batch": 1, "questions": questions}
+        {
+            "deniable": 1,
+            "id": "any",
+            "title": "T",
+            "about": "A.",
+            "epsilon": epsilon,
+            "batch": 1,
+            "accept_small_batches": True,
+            "questions": questions,
+        }
     )
     store.surveys.publish(survey)
     for n in (0, 1):

@@ -16,6 +16,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from tests.kit.pages.tables import Table, tables
+from tests.kit.servers.release import release_people
 
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
@@ -32,6 +33,7 @@ from deniable_server.store.protocol import Store
 KINDS = Survey.from_text("""
 deniable: 1
 batch: 1
+accept_small_batches: true
 id: kinds
 title: All kinds
 about: Who asks, and why.
@@ -220,6 +222,7 @@ def alone(n: int) -> Survey:
         {
             "deniable": 1,
             "batch": 1,
+            "accept_small_batches": True,
             "id": f"alone{n}",
             "title": "T",
             "about": "A",
@@ -234,6 +237,7 @@ def test_below_the_number_for_ten_points_the_page_says_how_many_are_needed(store
     survey = alone(n)
     store.surveys.publish(survey)
     send(store, survey, n, {"q": (1.0, 0.0)})
+    release_people(store)
     page = ada.get(f"/manage/surveys/{survey.id}").text
     needed = figures.needed(survey, 0.95)
     assert 100 < needed < 2000
@@ -290,7 +294,7 @@ def test_limits_that_are_no_shares_are_no_sentence_and_name_the_method_to_take(s
 
 def test_a_mean_far_outside_its_scale_is_an_arrow_with_its_number(store: Store, ada: FlaskClient) -> None:
     survey = Survey.from_text(
-        "deniable: 1\nbatch: 1\nid: cold\ntitle: T\nabout: A\nepsilon: ln 3\n"
+        "deniable: 1\nbatch: 1\naccept_small_batches: true\nid: cold\ntitle: T\nabout: A\nepsilon: ln 3\n"
         "questions: [{id: q, text: Q?, type: number, low: -20, high: -10, levels: 2}]"
     )
     store.surveys.publish(survey)
@@ -306,7 +310,8 @@ def test_a_mean_far_outside_its_scale_is_an_arrow_with_its_number(store: Store, 
 
 
 @pytest.mark.slow
-def test_without_responses_there_are_the_questions_and_no_figure(ada: FlaskClient) -> None:
+def test_without_responses_a_closed_survey_has_its_questions_and_no_figure(store: Store, ada: FlaskClient) -> None:
+    store.surveys.set_open("kinds", False)
     page = ada.get(PAGE).text
     assert tables(page) == {}
     assert "<svg" not in page
@@ -323,9 +328,13 @@ def test_below_the_batch_the_page_is_that_of_nobody(store: Store, ada: FlaskClie
     def seen() -> str:
         return re.sub(r'(name="csrf_token"[^>]*value=")[^"]*', r"\1", ada.get("/manage/surveys/waiting").text)
 
-    before = seen()
-    send(store, waiting, 9, {name: (1.0, *(0.0 for _ in shares[1:])) for name, shares in TRUTH.items()})
-    assert seen() == before
+    before, everybody = seen(), {name: (1.0, *(0.0 for _ in shares[1:])) for name, shares in TRUTH.items()}
+    send(store, waiting, 9, everybody)
+    for _ in range(9):
+        send(store, waiting, 1, everybody)
+        assert seen() == before
+    send(store, waiting, 1, everybody)
+    assert seen() != before
 
 
 # Downloads.

@@ -38,7 +38,16 @@ PAGE = "/manage/surveys/w26/waves"
 
 def survey_of(name: str, *questions: dict[str, object]) -> Survey:
     return Survey.from_dict(
-        {"deniable": 1, "batch": 1, "id": name, "title": f"Wave {name}", "about": "A.", "epsilon": 8, "questions": list(questions)}
+        {
+            "deniable": 1,
+            "batch": 1,
+            "accept_small_batches": True,
+            "id": name,
+            "title": f"Wave {name}",
+            "about": "A.",
+            "epsilon": 8,
+            "questions": list(questions),
+        }
     )
 
 

@@ -18,6 +18,7 @@ import pytest
 from babel.numbers import format_decimal
 from flask.testing import FlaskClient
 from tests.kit.patience import PATIENCE
+from tests.kit.servers.release import release_people
 from tests.kit.servers.tallies import tally_of
 from werkzeug.test import TestResponse
 
@@ -27,6 +28,7 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store import open_store
 from deniable_server.store.errors import ClosedError, ConflictError, FullError, InvitationError, StoreError, UnavailableError
 from deniable_server.store.protocol import Store
@@ -34,6 +36,7 @@ from deniable_server.store.protocol import Store
 KEYS = {
     "deniable": 1,
     "batch": 1,
+    "accept_small_batches": True,
     "id": "coins",
     "title": "A <b>bold</b> study",
     "about": "Who asks, and why.",
@@ -84,6 +87,12 @@ def filled_in() -> dict[str, str]:
     return {"secret": access_codes.format_code(secrets.token_bytes(15)), **BOTH}
 
 
+def released(store: Store, group: str | None = None) -> Tally:
+    """Returns the tally of the records made by hand, once all that wait are released."""
+    release_people(store)
+    return tally_of(store, "coins", group, by_hand=True)
+
+
 def words(page: TestResponse) -> str:
     """What stands on a page, in one line."""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page.text.split("<body")[1])).split())
@@ -110,7 +119,9 @@ def test_the_page_says_who_asks_what_the_coins_do_and_what_they_protect(client: 
     ):
         assert sentence in words(page)
     assert page.text.count('class="counted"') == 75 + 25
-    assert "Medium protection. Somebody who saw all that 100 people sent could guess right for 90 at most" in words(page)
+    box = "Medium protection. Of 100 people, a guess is right for at most: knowing nothing 50 from one answer 75 from all together 90"
+    assert box in words(page)
+    assert "So tell the truth: the coins hide it." in words(page)
 
 
 def test_the_odds_on_the_page_are_those_of_every_survey_that_coins_can_answer(coins: Survey) -> None:
@@ -121,8 +132,9 @@ def test_the_odds_on_the_page_are_those_of_every_survey_that_coins_can_answer(co
 def test_the_protection_is_that_of_the_whole_survey(client: FlaskClient, publish: Publish) -> None:
     publish(questions=coins_only(5), epsilon=None)
     assert "at most 99.6% sure" in words(client.get(URL))
-    told = "Weak protection. Somebody who saw all that 1,000 people sent could guess right for 996 at most; without it, for 500."
-    assert f"{told} Think about it before you start." in words(client.get(URL))
+    box = "Of 1,000 people, a guess is right for at most: knowing nothing 500 from one answer 750 from all together 996"
+    assert f"Next to no protection. {box}" in words(client.get(URL))
+    assert "Answer only what others may know." in words(client.get(URL))
 
 
 def coins_only(count: int) -> list[dict[str, Any]]:
@@ -139,7 +151,7 @@ LEVELS = {
 
 
 @pytest.mark.parametrize("language", LEVELS)
-@pytest.mark.parametrize(("count", "level"), [(1, 0), (2, 1), (3, 2), (10, 2), (30, 3)])
+@pytest.mark.parametrize(("count", "level"), [(1, 0), (2, 1), (3, 2), (10, 3), (30, 3)])
 def test_every_language_gives_the_same_figures_as_it_writes_them_and_the_same_level(
     client: FlaskClient, publish: Publish, language: str, count: int, level: int
 ) -> None:
@@ -191,7 +203,7 @@ def test_a_survey_that_two_coins_cannot_answer_says_so(
     for reply in (client.get(URL), client.post(URL, data={"secret": access_codes.format_code(bytes(15)), "mark-1": "yes"})):
         assert reply.status_code == 404
         assert "Two coins cannot answer this survey" in reply.text
-    assert tally_of(store, "coins", by_hand=True).n == 0
+    assert released(store).n == 0
 
 
 def test_an_unknown_survey_is_not_found_and_a_closed_one_says_so(client: FlaskClient, store: Store, coins: Survey) -> None:
@@ -224,7 +236,8 @@ def test_a_record_is_what_was_marked_packed_as_a_device_packs_it(
 def test_records_by_hand_are_counted_and_counted_apart(client: FlaskClient, store: Store, coins: Survey) -> None:
     for _ in range(3):
         assert client.post(URL, data=fill_in(client)).status_code == 200
-    assert tally_of(store, "coins", by_hand=True).n == 3
+    assert tally_of(store, "coins", by_hand=True).n == 0  # they wait
+    assert released(store).n == 3
     assert tally_of(store, "coins").n == 0
 
 
@@ -234,7 +247,7 @@ def test_the_control_without_the_mark_for_by_hand_they_would_be_mixed(
     add = store.submissions.add
     monkeypatch.setattr(store.submissions, "add", lambda survey_id, s: add(survey_id, Submission(s.id, s.digest, s.count, s.reports)))
     client.post(URL, data=fill_in(client))
-    assert (tally_of(store, "coins", by_hand=True).n, tally_of(store, "coins").n) == (0, 1)
+    assert (released(store).n, tally_of(store, "coins").n) == (0, 1)
 
 
 @pytest.mark.slow
@@ -249,7 +262,7 @@ def test_two_thousand_people_with_coins_give_an_estimate_that_covers_the_truth(c
     for pair in zip(cheated, again, strict=True):
         form = filled_in() | {f"mark-{i}": marks_of(truth) for i, truth in enumerate(pair, 1)}
         assert client.post(URL, data=form).status_code == 200
-    tally = tally_of(store, "coins", by_hand=True)
+    tally = released(store)
     rows = {row.question: row for row in estimate(coins, tally, confidence=0.999).rows if row.option == "yes"}
     assert tally.n == people
     assert rows["group"].low <= 0.3 <= rows["group"].high
@@ -266,7 +279,7 @@ def test_the_thanks_show_the_withdrawal_code_and_what_was_recorded(client: Flask
     assert "Would you again? Marked: No." in words(page)
     assert page.headers["Cache-Control"] == "no-store"
     store.submissions.withdraw("coins", access_codes.submission_id(access_codes.read(shown_code(page))))
-    assert tally_of(store, "coins", by_hand=True).n == 0
+    assert released(store).n == 0
 
 
 # What was left out or mistyped.
@@ -286,7 +299,8 @@ def test_all_that_is_missing_is_told_at_once_and_linked(client: FlaskClient, sto
     ids = [name for pair in described for names in pair for name in names.split()]
     assert len(described) == 4
     assert all(f'id="{name}"' in page.text for name in ids)
-    assert tally_of(store, "coins", by_hand=True).n == 0
+    store.surveys.set_open("coins", False)
+    assert released(store).n == 0
 
 
 def test_an_error_loses_nothing_that_was_filled_in(client: FlaskClient, publish: Publish) -> None:
@@ -302,7 +316,7 @@ def test_an_error_loses_nothing_that_was_filled_in(client: FlaskClient, publish:
 @pytest.mark.parametrize("mark", ["maybe", "", "Yes", "yes\0"])
 def test_a_mark_is_yes_or_no(client: FlaskClient, store: Store, coins: Survey, mark: str) -> None:
     assert client.post(URL, data=fill_in(client) | {"mark-1": mark}).status_code == 400
-    assert tally_of(store, "coins", by_hand=True).n == 0
+    assert released(store).n == 0
 
 
 @pytest.mark.parametrize("secret", ["", "0000", "0000-0000-0000-0000-0000-0000-0000", "<script>"])
@@ -314,7 +328,7 @@ def test_a_form_whose_secret_was_damaged_gets_a_new_one_and_keeps_its_marks(
     assert "damaged on its way" in page.text
     assert client.post(URL, data=BOTH | {"secret": secret_in(page)}).status_code == 200
     assert page.text.count(" checked ") == 2
-    assert tally_of(store, "coins", by_hand=True).n == 1
+    assert released(store).n == 1
 
 
 # Public groups and invitations.
@@ -329,7 +343,7 @@ def test_a_group_is_chosen_or_preset_by_the_address_and_counted_by_itself(client
     page = client.post(URL, data=fill_in(client, group="South"))
     assert page.status_code == 200
     assert "Your group South" in words(page)
-    assert (tally_of(store, "coins", "South", by_hand=True).n, tally_of(store, "coins", "North", by_hand=True).n) == (1, 0)
+    assert (released(store, "South").n, released(store, "North").n) == (1, 0)
 
 
 def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: FlaskClient, store: Store, publish: Publish) -> None:
@@ -348,6 +362,8 @@ def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: F
     assert refused.status_code == 403
     assert "not one of this survey, or it was used before" in refused.text
     assert f'value="{typed}"' in refused.text
+    assert store.invitations.count("coins") == (1, 0)  # the record waits
+    store.surveys.set_open("coins", False)
     assert store.invitations.count("coins") == (1, 1)
     assert tally_of(store, "coins", by_hand=True).n == 1
 
@@ -373,20 +389,26 @@ def test_a_reload_is_thanked_for_again_and_counted_once(client: FlaskClient, sto
     form = fill_in(client)
     pages = {client.post(URL, data=form).data for _ in range(5)}
     assert len(pages) == 1
-    assert tally_of(store, "coins", by_hand=True).n == 1
+    assert released(store).n == 1
+    assert client.post(URL, data=form).data in pages
     store.surveys.set_open("coins", False)
     assert client.post(URL, data=form).data in pages
 
 
-def test_a_form_that_is_filled_in_anew_is_told_that_the_first_record_counts(client: FlaskClient, store: Store, coins: Survey) -> None:
+@pytest.mark.parametrize("state", ["waiting", "released"])
+def test_a_form_that_is_filled_in_anew_is_told_that_the_first_record_counts(
+    client: FlaskClient, store: Store, coins: Survey, state: str
+) -> None:
     form = fill_in(client)
     client.post(URL, data=form)
-    before = tally_of(store, "coins", by_hand=True)
+    if state == "released":
+        assert released(store).n == 1
     page = client.post(URL, data=form | {"mark-1": "no"})
     assert page.status_code == 409
     assert "This form was sent before" in page.text
     assert shown_code(page) == form["secret"]
-    assert tally_of(store, "coins", by_hand=True).to_bytes() == before.to_bytes()
+    tally = released(store)
+    assert (tally.n, tally.pairs.diagonal().tolist()) == (1, [1, 0])
 
 
 def test_the_same_form_sent_twenty_times_at_once_is_counted_once(make_server: Callable[[], Any]) -> None:
@@ -400,18 +422,21 @@ def test_the_same_form_sent_twenty_times_at_once_is_counted_once(make_server: Ca
     assert {reply.status_code for reply in replies} == {200, 409}
     server.stop()
     store = open_store(server.db)
-    assert tally_of(store, "coins", by_hand=True).n == 1
+    assert released(store).n == 1
     store.close()
 
 
-def test_a_withdrawn_record_is_not_kept_again(client: FlaskClient, store: Store, coins: Survey) -> None:
+@pytest.mark.parametrize("state", ["waiting", "released"])
+def test_a_withdrawn_record_is_not_kept_again(client: FlaskClient, store: Store, coins: Survey, state: str) -> None:
     form = fill_in(client)
     client.post(URL, data=form)
+    if state == "released":
+        assert released(store).n == 1
     store.submissions.withdraw("coins", access_codes.submission_id(access_codes.read(form["secret"])))
     page = client.post(URL, data=form)
     assert page.status_code == 409
     assert "This form was sent before" in page.text
-    assert tally_of(store, "coins", by_hand=True).n == 0
+    assert released(store).n == 0
 
 
 REFUSALS: dict[type[StoreError], tuple[int, str]] = {
@@ -481,10 +506,13 @@ def test_the_database_and_the_log_hold_no_address_agent_or_code(make_server: Cal
         assert http.post(URL, data=form | {"mark-1": "no"}).status_code == 409  # its id stands for other marks
     running = read_all(server.folder)
     server.stop()
+    stopped = read_all(server.folder)
+    with server.store() as store:
+        store.surveys.set_open("coins", False)
     traces = [b"canary", b"127.0.0.77", b"203.0.113.77", secret, invitation, *(form[name].encode() for name in ("secret", "invitation"))]
-    for files in (running, read_all(server.folder)):
+    for files, is_released in ((running, False), (stopped, False), (read_all(server.folder), True)):
         content = b"".join(files).replace(survey.definition, b"")
-        assert access_codes.submission_id(secret) in content  # the control: what is kept is found
+        assert (access_codes.submission_id(secret) in content) == is_released  # the control: an id that is there is found
         assert [trace for trace in traces if trace in content] == []
 
 

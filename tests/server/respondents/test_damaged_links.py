@@ -10,7 +10,7 @@ from deniable_server.respondents.damaged_links import repaired
 DIGEST = "ab" * 32
 
 
-@pytest.mark.parametrize("page", ["", "/by-hand", "/definition", "/withdraw"])
+@pytest.mark.parametrize("page", ["", "/by-hand", "/definition", "/kiosk", "/withdraw"])
 @pytest.mark.parametrize("damage", ["{}/", "{}.", "{})", "{},", "{}>", "{};", "{} ", "{}/.", "{}”"])
 def test_what_stands_at_the_end_of_an_address_is_dropped(client: FlaskClient, page: str, damage: str) -> None:
     reply = client.get("/s/" + damage.format(f"study{page}"))

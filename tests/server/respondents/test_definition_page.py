@@ -254,3 +254,32 @@ def test_ids_and_headings_are_in_order(client: FlaskClient, mixed: Survey) -> No
         levels = [int(level) for level in re.findall(r"<h(\d)", page)]
         assert levels[0] == 1
         assert all(later - earlier <= 1 for earlier, later in pairwise(levels))
+
+
+PHQ = {"text": "?", "type": "scale", "options": ["never", "often"]}
+ON_THE_DEVICE: list[dict[str, Any]] = [
+    {**PHQ, "id": "p1", "scores": [0, 3]},
+    {**PHQ, "id": "p2", "scores": [0, 5], "required": False},
+    {"id": "town", "text": "Which town?", "type": "choice", "options": ["Ulm", "Bern"], "order": "random", "other": True},
+    {"id": "sum", "text": "Do you like ${town|it}?", "type": "yes_no", "show_if": {"score": ["p1", "p2"], "at_least": 3, "below": 8}},
+    {"id": "count", "text": "Which $${x}?", "type": "yes_no", "show_if": {"count": ["p1", "p2"], "is": ["often"], "below": 2}},
+]
+
+
+def test_orders_earlier_answers_and_sums_are_described(client: FlaskClient, store: Store) -> None:
+    keys = {"deniable": 1, "id": "summed", "title": "A study", "about": "Who asks.", "epsilon": 5, "questions": ON_THE_DEVICE}
+    store.surveys.publish(Survey.from_dict(keys))
+    page = client.get("/s/summed/definition").text
+    assert "Your device draws the order of some questions or options. It neither keeps nor sends this order." in texts(page)
+    summed, counted = texts(section(page, "sum")), texts(section(page, "count"))
+    assert "Do you like it? In this text your device shows earlier answers of yours. They stay on this device." in summed
+    assert "The sum must be in the range below. question 1 ( 0 · 3 ) question 2 ( 0 · 5 ) at least 3 below 8" in summed
+    assert "The count must be in the range below. question 1 question 2 often below 2" in counted
+    assert "Which ${x}?" in counted
+    assert "Other" in texts(section(page, "town"))
+
+
+def test_a_survey_without_them_says_nothing_of_them(client: FlaskClient, mixed: Survey) -> None:
+    page = client.get("/s/mixed/definition").text
+    assert "draws the order" not in page
+    assert "earlier answers" not in page

@@ -10,13 +10,19 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from flask.testing import FlaskClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kit.servers.process import PASSWORD
+from tests.kit.surveys import submission
 
 import deniable_server
 from deniable.survey import Survey
 from deniable.wire.part import Mode, Part
-from deniable_server.results.disclosure_control import Release
+from deniable_server.results import results
+from deniable_server.results.disclosure_control import Release, labelled_rows, release_of
+from deniable_server.store.life import Settings
+from deniable_server.store.protocol import Store
 from deniable_server.web.errors import WithheldError
 
 LEAST = 10
@@ -165,3 +171,52 @@ def test_rows_without_a_label_of_two_ways_do_not_say_which() -> None:
     few = LEAST - 4
     pooled = release([few, *[40] * 5], [few, *[40] * 5]).slices()[-1]
     assert (pooled.group, pooled.mode, len(pooled.parts)) == (None, None, 2)
+
+
+# The minimum of a real store: what the definition promises, or more if the settings say so.
+
+
+@pytest.mark.parametrize(("batch", "least", "minimum"), [(10, 1, 10), (10, 30, 30), (20, 10, 20), (10, 10, 10), (1, 1, 1), (1, 5, 5)])
+def test_the_minimum_is_the_larger_of_the_surveys_batch_and_its_settings(store: Store, batch: int, least: int, minimum: int) -> None:
+    keys = {"accept_small_batches": True} if batch < 10 else {}
+    survey = Survey.from_dict({**SURVEY.to_dict(), "batch": batch, **keys})
+    store.surveys.publish(survey)
+    store.life.keep("s", Settings(least=least))
+    assert [release_of(store, survey, by_hand=by_hand).least for by_hand in (False, True)] == [minimum, minimum]
+
+
+def statuses(store: Store, client: FlaskClient, device: list[int]) -> list[int]:
+    """Sends the records of people to each group and closes the survey. Returns the statuses of the results of all and of each group."""
+    survey = Survey.from_dict({**SURVEY.to_dict(), "batch": LEAST})
+    store.surveys.publish(survey)
+    for group, n in zip(GROUPS, device, strict=True):
+        for _ in range(n):
+            store.submissions.add("s", submission(survey, group=group))
+    store.surveys.set_open("s", False)
+    url, auth = "/api/v1/surveys/s/results", ("ada", PASSWORD)
+    return [client.get(url, query_string=query, auth=auth).status_code for query in ({}, *({"group": group} for group in GROUPS))]
+
+
+def test_after_the_close_a_group_below_the_batch_stays_withheld_whatever_the_settings_are(store: Store, client: FlaskClient) -> None:
+    assert statuses(store, client, [0, 9, 10, 1, 30, 0]) == [200, 200, 403, 200, 403, 200, 200]  # 9 and 1 are ten together
+
+
+def test_a_group_whose_figures_would_give_a_small_one_away_stays_withheld_too(store: Store, client: FlaskClient) -> None:
+    assert statuses(store, client, [0, 9, 10, 0, 30, 0]) == [200, 200, 403, 403, 200, 200, 200]
+
+
+def test_the_control_a_minimum_without_the_batch_shows_a_group_of_one(
+    store: Store, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "release_of", lambda store, survey, **which: replace(release_of(store, survey, **which), least=1))
+    assert statuses(store, client, [0, 9, 10, 1, 30, 0]) == [200] * 7
+
+
+@pytest.mark.parametrize(("device", "groups"), [([0, 9, 10, 1, 30, 0], {None, "g2", "g4"}), ([9, 9, 9, 9, 9, 9], {None})])
+def test_rows_without_a_group_are_in_the_download_where_nobody_answered_by_hand(
+    store: Store, client: FlaskClient, device: list[int], groups: set[str | None]
+) -> None:
+    statuses(store, client, device)
+    read = {part: sum(map(len, chunks)) for part, chunks in labelled_rows(store, SURVEY).read()}
+    assert {part.group for part, n in read.items() if n} == groups
+    assert sum(read.values()) == sum(device)

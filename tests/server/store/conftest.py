@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from tests.kit.servers.release import Days
 from tests.server.store.postgresql import PostgresDatabases
 
 from deniable.survey import Survey
@@ -76,3 +77,9 @@ def store(url: str, survey: Survey) -> Iterator[Store]:
     store.surveys.publish(survey)
     yield store
     store.close()
+
+
+@pytest.fixture
+def days(monkeypatch: pytest.MonkeyPatch) -> Days:
+    """The store's clock, which the test sets."""
+    return Days(monkeypatch)

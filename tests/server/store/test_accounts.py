@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable
 
 import pytest
+from tests.kit.servers.release import release_people
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash
 from deniable.wire.submission import Submission
 from deniable_server.store.accounts import ApiKey
-from deniable_server.store.errors import ConflictError, InvitationError, UnknownSurveyError
+from deniable_server.store.errors import ConflictError, InvitationError, UnknownAccountError, UnknownSurveyError
 from deniable_server.store.protocol import Store
 
 Make = Callable[..., Submission]
@@ -73,32 +74,49 @@ def test_a_key_is_kept_as_it_was_made_until_it_is_revoked(store: Store) -> None:
     assert store.accounts.all_keys() == [clinic]
 
 
-def test_a_code_admits_one_submission_and_is_marked_when_that_is_counted(store: Store, survey: Survey, submissions: Make) -> None:
-    staff = Survey.from_dict({**survey.to_dict(), "id": "staff", "access": "invited", "batch": 2})
+def test_a_code_admits_one_submission_and_is_marked_at_a_release(store: Store, survey: Survey, submissions: Make) -> None:
+    staff = Survey.from_dict(
+        {**survey.to_dict(), "id": "staff", "access": "invited", "release": "daily", "batch": 2, "accept_small_batches": True}
+    )
     store.surveys.publish(staff)
     codes = [os.urandom(15) for _ in range(6)]
     hashes = [invitation_hash("staff", code) for code in codes]
     store.invitations.add("staff", hashes[:3])
     store.invitations.add("staff", hashes[:5])  # some again: each counts once
     assert store.invitations.count("staff") == (5, 0)
-    assert [store.invitations.is_usable("staff", one) for one in hashes] == [True] * 5 + [False]
+    assert [store.invitations.has("staff", one) for one in hashes] == [True] * 5 + [False]
     sent = [submissions(to=staff, invitation=code) for code in codes]
-    assert store.submissions.add("staff", sent[0])
-    assert store.invitations.is_usable("staff", hashes[0])  # until the batch is counted
-    for refused in (submissions(to=staff, invitation=codes[0]), sent[5]):
+    assert all(store.submissions.add("staff", one) for one in sent[:4])
+    assert store.invitations.count("staff") == (5, 0)
+    assert store.invitations.used() == sorted(("staff", one) for one in hashes[:4])
+    assert release_people(store) == ["staff"]
+    assert store.invitations.count("staff") == (5, 2)  # two are marked, two stay behind
+    assert store.invitations.used() == sorted(("staff", one) for one in hashes[:4])
+    assert [store.invitations.has("staff", one) for one in hashes] == [True] * 5 + [False]
+    for code in (*codes[:4], codes[5]):  # spent, waiting or of no survey: the same reply
         with pytest.raises(InvitationError):
-            store.submissions.add("staff", refused)
-    assert all(store.submissions.add("staff", one) for one in sent[1:4])
-    assert sum(store.invitations.is_usable("staff", one) for one in hashes[:4]) == 2  # two are marked, two stay behind
-    assert store.invitations.is_usable("staff", hashes[4])
-    assert store.invitations.count("staff") == (5, 2)
-    unmarked = next(code for code, one in zip(codes, hashes, strict=True) if store.invitations.is_usable("staff", one))
-    with pytest.raises(InvitationError):
-        store.submissions.add("staff", submissions(to=staff, invitation=unmarked))
+            store.submissions.add("staff", submissions(to=staff, invitation=code))
+    store.surveys.set_open("staff", False)
+    assert store.invitations.count("staff") == (5, 4)
+    assert store.invitations.used() == sorted(("staff", one) for one in hashes[:4])
     for ask in (
         lambda: store.invitations.add("nope", []),
         lambda: store.invitations.count("nope"),
-        lambda: store.invitations.is_usable("nope", b""),
+        lambda: store.invitations.has("nope", b""),
     ):
         with pytest.raises(UnknownSurveyError):
             ask()
+
+
+def test_an_account_remembers_what_it_has_removed_from_its_pages_until_it_is_removed_itself(store: Store) -> None:
+    for user in ("eve", "zed"):
+        store.accounts.set_password(user, "hash")
+    for _ in range(2):
+        store.accounts.dismiss("eve", "sample")
+    store.rewrite()
+    assert (store.accounts.dismissed("eve"), store.accounts.dismissed("zed")) == ({"sample"}, frozenset())
+    with pytest.raises(UnknownAccountError):
+        store.accounts.dismiss("nobody", "sample")
+    store.accounts.remove_user("eve")
+    store.accounts.set_password("eve", "hash")
+    assert store.accounts.dismissed("eve") == frozenset()

@@ -13,12 +13,13 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from tests.kit.issuer import issued
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server.store.accounts import ApiKey
 from deniable_server.store.audit import BEGINNING, Act, AuditEntry, acting, check
-from deniable_server.store.errors import StoreError
+from deniable_server.store.errors import ClosedError, StoreError
 from deniable_server.store.factors import Passkey
 from deniable_server.store.people import AccountLink
 from deniable_server.store.protocol import Store
@@ -33,7 +34,7 @@ def acts(store: Store) -> list[tuple[str | None, str, str, str]]:
 
 
 def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey) -> None:
-    mine = Survey.from_dict({**survey.to_dict(), "id": "mine", "access": "invited"})
+    mine = issued(Survey.from_dict({**survey.to_dict(), "id": "mine", "access": "invited"}))
     with acting("ada"):
         for user in ("ada", "eve", "bob"):
             store.accounts.set_password(user, "hash")
@@ -56,8 +57,11 @@ def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey
         store.people.add_link(AccountLink(b"\x02" * 32, False, 900, "ada"), 1)
         store.people.revoke(b"\x02" * 32)
         store.people.revoke(b"\x02" * 32)
-        store.surveys.set_open("mine", False)
-    store.surveys.set_open("mine", True)
+        for closing in ("mine", "study"):
+            store.surveys.set_open(closing, False)
+        with pytest.raises(ClosedError):
+            store.surveys.set_open("mine", True)
+    store.surveys.set_open("study", True)
     store.people.accept(b"\x01" * 32, "zoe", "hash", 2)
     store.accounts.open_session("zoe", b"t", 1, 9)
     store.accounts.open_session("nobody", b"n", 1, 9)
@@ -80,7 +84,7 @@ def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey
         ("ada", "account.operator", "ada", ""),
         ("ada", "account.operator", "eve", ""),
         ("ada", "account.researcher", "eve", ""),
-        ("ada", "survey.publish", "mine", f"digest {mine.digest}, owner ada"),
+        ("ada", "survey.publish", "mine", f"digest {store.surveys.published('mine').survey.digest}, owner ada"),
         ("ada", "codes.make", "mine", "2 codes"),
         ("ada", "role.give", "mine", "eve is editor"),
         ("ada", "role.take", "mine", "eve has no role"),
@@ -92,7 +96,8 @@ def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey
         ("ada", "link.make", "02" * 8, "for a researcher"),
         ("ada", "link.take-back", "02" * 8, ""),
         ("ada", "survey.close", "mine", ""),
-        (None, "survey.reopen", "mine", ""),
+        ("ada", "survey.close", "study", ""),
+        (None, "survey.reopen", "study", ""),
         ("zoe", "account.make", "zoe", "by link 0101010101010101"),
         ("zoe", "account.log-in", "zoe", ""),
         ("zoe", "factor.set", "zoe", ""),

@@ -1,4 +1,4 @@
-"""Whoever looks at everything before and after each arrival, and before and after the close, sees a batch of records come, or more.
+"""Nobody sees fewer than a batch of people's records appear, at a release, at the close, or at any other time.
 
 The attack: all tables, and all that the store tells, of surveys of every size from nobody to four batches.
 """
@@ -6,14 +6,15 @@ The attack: all tables, and all that the store tells, of surveys of every size f
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit.servers.release import Days
 from tests.server.store.conftest import Databases, SqliteFiles
 
 from deniable.survey import Survey
@@ -22,8 +23,8 @@ from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable_server.store import open_store
 from deniable_server.store.life import Settings
-from deniable_server.store.protocol import Store
-from deniable_server.store.sql import batches
+from deniable_server.store.protocol import ESTIMATED, Store
+from deniable_server.store.sql import batches, intake, release
 from deniable_server.store.sql.waiting import PackedRecords, Waiting
 
 Make = Callable[..., Submission]
@@ -33,55 +34,73 @@ KINDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "open": ({}, {}),
     "in a group": ({"groups": ["North", "South"]}, {"group": "North"}),
     "by hand": ({}, {"mode": "by_hand"}),
+    "at the close": ({"release": "close"}, {}),
     "invited": ({"access": "invited"}, {}),
+    "invited, daily": ({"access": "invited", "release": "daily"}, {}),
 }
 
 
 def survey_of(name: str, batch: int = BATCH, **keys: Any) -> Survey:
     source = {"deniable": 1, "id": name, "title": "T", "about": "A.", "epsilon": "ln 3", "batch": batch, "questions": [QUESTION]}
-    return Survey.from_dict({**source, **keys})
+    return Survey.from_dict({**source, **({"accept_small_batches": True} if batch < 10 else {}), **keys})
 
 
 TABLES = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
     "postgresql": "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename",
 }
+HIDDEN = ("intake", "used_codes", "arrivals")
+"""Tables whose rows are looked at by number only. What they show without the key is tested in `test_intake`."""
 
 
 @dataclass
 class View:
-    """What somebody has who takes all of a database and asks for all that it tells. ids: records that are there; codes: those spent."""
+    """What an observer has who copies a database and asks for all that it tells.
 
-    told: str
+    Attributes:
+        content: All of it but the numbers of waiting records.
+        tens: Waiting records as roles see them.
+        hidden: The number of rows of the tables in HIDDEN.
+        ids: The numbers of counted records, by submission id.
+        codes: The hashes of spent codes.
+    """
+
+    content: str
+    tens: int
+    hidden: list[int]
     ids: dict[bytes, int] = field(default_factory=dict)
     codes: set[bytes] = field(default_factory=set)
 
 
 def look(store: Store, survey: str, part: Part) -> View:
-    """At everything but the bytes of what is sealed, which are others each time; their number is looked at.
-
-    And but for PostgreSQL's note that the tables are to be written anew, which goes half a second after a batch came, whoever looks.
-    """
+    """Looks at everything but PostgreSQL's note that the tables are to be rewritten, which goes half a second after a batch came."""
     rows: dict[str, list[Any]] = {}
     with store.database.reading() as connection:
+        hidden = [connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in HIDDEN]
         for (table,) in connection.execute(TABLES["sqlite" if hasattr(store.database, "path") else "postgresql"]).fetchall():
-            listed = {"intake": "survey, label, mode, length(sealed)", "deniable": "version, proof"}.get(table, "*")
-            rows[table] = sorted(connection.execute(f"SELECT {listed} FROM {table}").fetchall(), key=repr)
-        kept = connection.execute("SELECT id, count FROM submissions WHERE survey = ?", [survey]).fetchall()
+            if table not in (*HIDDEN, "spans"):
+                columns = {"deniable": "version, proof"}.get(table, "*")
+                rows[table] = sorted(connection.execute(f"SELECT {columns} FROM {table}").fetchall(), key=repr)
+        counted = connection.execute("SELECT id, count FROM submissions WHERE survey = ?", [survey]).fetchall()
         spent = connection.execute("SELECT hash FROM invitations WHERE survey = ? AND spent > 0", [survey]).fetchall()
     own = store.submissions
-    said = [own.counts(survey), own.tally(survey, [part]).to_bytes(), sorted(own.reports(survey, part))]
-    said += [store.invitations.count(survey), store.life.spans(survey), store.surveys.published(survey)]
-    return View(repr((rows, said)), {bytes(id_): count for id_, count in kept}, {bytes(hash_) for (hash_,) in spent})
+    replies = [own.counts(survey), own.tally(survey, [part]).to_bytes(), sorted(own.reports(survey, part))]
+    replies += [store.invitations.count(survey), store.surveys.published(survey)]
+    waiting = own.waiting(survey)
+    assert sum(waiting.values()) % 10 == 0
+    ids, codes = {bytes(id_): count for id_, count in counted}, {bytes(hash_) for (hash_,) in spent}
+    estimated = sum(count for each, count in own.counts(survey).items() if each.mode in ESTIMATED)
+    assert sum(span.n for span in store.life.spans(survey)) in (0, waiting["device"] + estimated)
+    return View(repr((rows, replies)), sum(waiting.values()), hidden, ids, codes)
 
 
 def appears(before: View, after: View) -> tuple[int, int]:
-    """How many records and how many spent codes came between two views; nothing else changes unless one of them does."""
+    """Returns how many records and spent codes came between two views; nothing else changes unless one of them does."""
     assert set(before.ids) <= set(after.ids)
     assert before.codes <= after.codes
     records = sum(after.ids.values()) - sum(before.ids.values())
     codes = len(after.codes) - len(before.codes)
-    assert records or codes or before.told == after.told
+    assert records or codes or before.content == after.content
     return records, codes
 
 
@@ -92,57 +111,128 @@ def store(databases: Databases) -> Iterator[Store]:
     store.close()
 
 
-def attack(store: Store, make: Make, kind: str, total: int) -> list[tuple[int, int]]:
-    """`total` people answer, and the survey is closed: how many records and codes appear with each of the last ones, and with the close."""
+Seen = dict[str, list[tuple[int, int]]]
+"""Pairs of numbers, of records and of codes, by step."""
+
+
+def attack(store: Store, make: Make, days: Days, kind: str, total: int) -> Seen:
+    """Returns how many records and codes appear when one of the last people answers, on the next day, at the close, and a day later."""
     keys, own = KINDS[kind]
     survey, part = survey_of(f"s{total}", **keys), Part(own.get("group"), own.get("mode", "device"))
+    days.set(1)
     store.surveys.publish(survey)
     codes = [os.urandom(15) for _ in range(total)] if survey.access == "invited" else [None] * total
     store.invitations.add(survey.id, [invitation_hash(survey.id, code) for code in codes if code])
-    seen = []
-    for number, code in enumerate(codes):
-        if total in (number + 1, 4 * BATCH):  # the way to the smaller surveys is the same
-            seen.append(look(store, survey.id, part))
+    seen: Seen = defaultdict(list)
+    before = look(store, survey.id, part)
+    for number, code in enumerate(codes, start=1):
         store.submissions.add(survey.id, make(to=survey, invitation=code, **own))
-    seen.append(look(store, survey.id, part))
-    store.surveys.set_open(survey.id, False)
-    closed = look(store, survey.id, part)
-    assert (len(closed.ids), len(closed.codes)) == (total, total if survey.access == "invited" else 0), "nobody is lost"
-    last = len(closed.ids) - len(seen[-1].ids), len(closed.codes) - len(seen[-1].codes)
-    return [*(appears(before, after) for before, after in pairwise(seen)), last]
+        if number > total - 2 or total == 4 * BATCH:  # the way to the smaller surveys is the same
+            after = look(store, survey.id, part)
+            seen["arrival"].append(appears(before, after))
+            seen["wrong tens"].append((after.tens - number // 10 * 10, 0))
+            before = after
+    days.set(2)
+    steps: list[tuple[str, Callable[[], object]]] = [
+        ("next day", lambda: store.submissions.release_due(days.end(2))),
+        ("close", lambda: store.surveys.set_open(survey.id, False)),
+        ("a day later", lambda: store.submissions.release_due(days.end(3))),
+    ]
+    for step, act in steps:
+        act()
+        after = look(store, survey.id, part)
+        seen[step].append((sum(after.ids.values()) - sum(before.ids.values()), len(after.codes) - len(before.codes)))
+        before = after
+    everything = total if total >= BATCH else 0  # fewer than a batch in all stay sealed
+    invited = int(survey.access == "invited")
+    seen["missing"] = [(everything - len(before.ids), invited * everything - len(before.codes))]
+    seen["left"] = [(before.hidden[0] - (total - everything), before.hidden[1] - invited * (total - everything))]
+    store.life.erase(survey.id, "2026-12-31")  # else the next survey's observer sees what waits here
+    return seen
 
 
-def single_out(store: Store, make: Make, kind: str) -> list[tuple[int, tuple[int, int]]]:
-    """The sizes of surveys in which fewer than a batch appear though there are as many, with how many records and codes do."""
+LEAST = {"arrival": 10**9, "next day": BATCH, "close": BATCH, "a day later": BATCH}
+"""The fewest records or codes that may appear; where none is named, there must be none."""
+
+
+def single_out(store: Store, make: Make, days: Days, kind: str) -> list[tuple[int, str, tuple[int, int]]]:
+    """Returns the sizes of surveys in which fewer than a batch appear at some step, or anything with an arrival."""
     found = []
     for total in range(4 * BATCH + 1):
-        least = min(total, BATCH)  # of fewer than a batch in all, all appear at the close: there is nobody else to come with
-        found += [(total, change) for change in attack(store, make, kind, total) if any(0 < count < least for count in change)]
+        for step, changes in attack(store, make, days, kind, total).items():
+            found += [(total, step, change) for change in changes if any(count and count < LEAST.get(step, 10**9) for count in change)]
     return found
 
 
-def test_whatever_appears_appears_in_a_batch_or_with_all_that_there_are(store: Store, submissions: Make) -> None:
-    assert single_out(store, submissions, "invited") == []
+def test_nothing_appears_before_a_release_and_then_a_batch_or_more(store: Store, submissions: Make, days: Days) -> None:
+    assert single_out(store, submissions, days, "invited, daily") == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_that_holds_for_all_that_can_be_sent(tmp_path: Path, submissions: Make, kind: str) -> None:
-    with closing(open_store(SqliteFiles(tmp_path).new())) as store:  # what a batch is does not depend on the database
-        assert single_out(store, submissions, kind) == []
+def test_that_holds_for_all_that_can_be_sent(tmp_path: Path, submissions: Make, days: Days, kind: str) -> None:
+    with closing(open_store(SqliteFiles(tmp_path).new())) as store:  # what a release is does not depend on the database
+        assert single_out(store, submissions, days, kind) == []
 
 
-def test_a_close_that_counts_a_rest_would_be_found_out(tmp_path: Path, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    def all_of_it(survey: Survey, waiting: Waiting) -> Waiting | None:
-        if waiting.changes < survey.batch:
-            return None
-        due = Waiting(waiting.arrived, waiting.withdrawn, waiting.codes)
-        waiting.arrived, waiting.withdrawn, waiting.codes = {}, [], set()
-        return due
+def test_a_daily_release_leaves_a_batch_behind_and_the_rest_waits_for_another_day(store: Store, submissions: Make, days: Days) -> None:
+    expected = {
+        0: (0, 0, 0),
+        BATCH - 1: (0, 0, 0),
+        BATCH: (0, BATCH, 0),
+        2 * BATCH - 1: (0, 2 * BATCH - 1, 0),
+        2 * BATCH: (BATCH, 0, BATCH),
+        4 * BATCH: (3 * BATCH, 0, BATCH),
+    }
+    for total, records in expected.items():
+        seen = attack(store, submissions, days, "open", total)
+        assert tuple(seen[step][0][0] for step in ("next day", "close", "a day later")) == records
 
-    monkeypatch.setattr(batches, "take", all_of_it)
+
+def any_number_at_the_close(patch: pytest.MonkeyPatch) -> None:
+    def without_a_floor(self: release.Releaser, survey: Survey, *, everything: bool, erased_only: bool = False) -> bool:
+        counted = self._count(survey, self.intake.waiting(survey, bulk=False), everything=everything)
+        self._spend(survey, everything=everything)
+        return counted
+
+    patch.setattr(release.Releaser, "_release_people", without_a_floor)
+
+
+def all_but_one_daily(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        batches, "beyond_a_batch", lambda waiting, batch: [entry for entry, _ in waiting[1:]] if len(waiting) >= 2 * batch else []
+    )
+
+
+def in_batches_as_they_come(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(intake, "is_bulk", lambda part, count: True)
+
+
+def codes_marked_one_by_one(patch: pytest.MonkeyPatch) -> None:
+    add = intake.Intake.add
+
+    def marking(self: intake.Intake, part_key: Any, submission_id: bytes, records: PackedRecords, code: bytes | None) -> None:
+        add(self, part_key, submission_id, records, code)
+        self.connection.execute("UPDATE invitations SET spent = 1 WHERE hash = ?", [code])
+
+    patch.setattr(intake.Intake, "add", marking)
+
+
+BREAKS = {
+    any_number_at_the_close: {(total, "close", (total, total)) for total in range(1, BATCH)},
+    all_but_one_daily: {(total, "missing", (1, 1)) for total in range(2 * BATCH, 4 * BATCH + 1)},
+    in_batches_as_they_come: {(total, "arrival", (BATCH, 0)) for total in range(2 * BATCH, 4 * BATCH + 1)},
+    codes_marked_one_by_one: {(total, "arrival", (0, 1)) for total in range(1, 4 * BATCH + 1)},
+}
+
+
+@pytest.mark.parametrize("break_", BREAKS)
+def test_a_store_that_shows_fewer_would_be_found_out(
+    break_: Callable[[pytest.MonkeyPatch], None], tmp_path: Path, submissions: Make, days: Days, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_(monkeypatch)
     with closing(open_store(SqliteFiles(tmp_path).new())) as store:
-        found = {(total, change) for total, change in single_out(store, submissions, "invited")}
-    assert found == {(total, (total % BATCH,) * 2) for total in range(BATCH, 4 * BATCH) if total % BATCH}
+        found = set(single_out(store, submissions, days, "invited, daily"))
+    assert found & BREAKS[break_]
 
 
 # Submissions of several records, which only a key may send.
@@ -181,27 +271,25 @@ def test_submissions_of_a_batch_are_counted_at_once_and_others_wait_for_their_li
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 10, 100])
-def test_no_more_wait_than_a_survey_says(batch: int) -> None:
-    for access, size in (("open", max(1, batch - 1)), ("open", 1), ("invited", 1)):
-        survey, waiting = survey_of("many", batch, access=access), Waiting()
-        most = 0
+def test_fewer_than_three_batches_of_bulk_submissions_wait(batch: int) -> None:
+    for size in {max(1, batch - 1), 1}:
+        waiting, most = Waiting(), 0
         for number in range(4 * batch // size + 2):
             waiting.arrived[number.to_bytes(16, "big")] = PackedRecords(size, bytes(size))
-            batches.take(survey, waiting)
+            batches.take(batch, waiting)
             most = max(most, waiting.changes)
-        assert most <= survey.most_waiting
-    assert survey_of("many", batch).most_waiting == 3 * (batch - 1)
+        assert most <= 3 * (batch - 1)
 
 
-# Withdrawals, a number at which a survey closes, and files of a version that kept no batch back.
+# Withdrawals, and a number at which a survey closes.
 
 
-def test_records_appear_in_batches_whatever_is_withdrawn_meanwhile(store: Store, submissions: Make) -> None:
-    survey, part = survey_of("back"), Part()
+def test_bulk_records_appear_in_batches_whatever_is_withdrawn_meanwhile(store: Store, submissions: Make) -> None:
+    survey, part = survey_of("back"), Part(mode="organisation")
     store.surveys.publish(survey)
     before, came = look(store, "back", part), []
     for number in range(24):
-        store.submissions.add("back", submissions(to=survey))
+        store.submissions.add("back", submissions(to=survey, mode="organisation"))
         if number % 3 == 0 and before.ids:
             store.submissions.withdraw("back", min(before.ids))
         after = look(store, "back", part)
@@ -210,45 +298,60 @@ def test_records_appear_in_batches_whatever_is_withdrawn_meanwhile(store: Store,
     assert set(came) == {0, BATCH}
 
 
-def test_a_survey_that_closes_at_a_number_has_that_number(store: Store, submissions: Make) -> None:
+def test_people_s_records_appear_in_batches_once_a_day_whatever_is_withdrawn_meanwhile(store: Store, submissions: Make, days: Days) -> None:
+    survey, part = survey_of("back"), Part()
+    store.surveys.publish(survey)
+    before, came = look(store, "back", part), []
+    for day in range(1, 25):
+        days.set(day)
+        sent = submissions(to=survey)
+        store.submissions.add("back", sent)
+        store.submissions.add("back", submissions(to=survey))
+        if day % 4 == 0:
+            store.submissions.withdraw("back", sent.id)
+        if day % 3 == 0 and before.ids:
+            store.submissions.withdraw("back", min(before.ids))
+        middle = look(store, "back", part)
+        assert set(middle.ids) <= set(before.ids)
+        for _ in range(2):
+            store.submissions.release_due(days.end(day))
+        after = look(store, "back", part)
+        came.append(len(set(after.ids) - set(before.ids)))
+        before = after
+    assert set(came) >= {0, BATCH}
+    assert all(number == 0 or number >= BATCH for number in came)
+    assert sum(came) + BATCH <= 24 * 2 - 6 < sum(came) + 2 * BATCH
+
+
+@pytest.mark.parametrize("close_at", [9, 10])
+def test_a_survey_that_closes_at_a_number_closes_with_the_next_ten(store: Store, submissions: Make, close_at: int) -> None:
     survey = survey_of("full")
     store.surveys.publish(survey)
-    store.life.keep("full", Settings(close_at=3 * BATCH))
+    store.life.keep("full", Settings(close_at=close_at))
     people = 0
     while store.surveys.published("full").is_open:
         store.submissions.add("full", submissions(to=survey))
         people += 1
-    assert people == 3 * BATCH == store.submissions.counts("full")[Part()]
+    assert people == 10 == store.submissions.counts("full")[Part()]
 
 
-def test_how_many_wait_cannot_be_asked_by_choosing_that_number(store: Store, submissions: Make) -> None:
+def test_a_survey_that_closes_at_a_number_of_bulk_records_has_these_and_the_batch_that_waited(store: Store, submissions: Make) -> None:
+    survey = survey_of("full")
+    store.surveys.publish(survey)
+    store.life.keep("full", Settings(close_at=2 * BATCH))
+    sent = 0
+    while store.surveys.published("full").is_open:
+        store.submissions.add("full", submissions(to=survey, mode="organisation"))
+        sent += 1
+    assert sent == 3 * BATCH == store.submissions.counts("full")[Part(mode="organisation")]
+
+
+@pytest.mark.parametrize("mode", ["device", "by_hand", "organisation"])
+def test_how_many_wait_cannot_be_asked_by_choosing_that_number(store: Store, submissions: Make, mode: str) -> None:
     survey = survey_of("full")
     store.surveys.publish(survey)
     for _ in range(2 * BATCH + 1):
-        store.submissions.add("full", submissions(to=survey))
-    for number in range(BATCH + 1, 3 * BATCH):
+        store.submissions.add("full", submissions(to=survey, mode=mode))
+    for number in range(BATCH + 1 if mode == "organisation" else 1, 4 * BATCH):
         store.life.keep("full", Settings(close_at=number))
     assert store.surveys.published("full").is_open
-
-
-def test_what_waited_in_a_smaller_room_waits_in_one_of_today_in_every_part_at_once(
-    databases: Databases, submissions: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url, survey = databases.new(), survey_of("old", groups=["North", "South"])
-
-    def rooms() -> set[int]:
-        with store.database.reading() as connection:
-            return {size for (size,) in connection.execute("SELECT length(sealed) FROM intake").fetchall()}
-
-    with monkeypatch.context() as older:
-        older.setattr(Survey, "most_waiting", BATCH - 1)
-        with closing(open_store(url)) as store:
-            store.surveys.publish(survey)
-            for _ in range(2):
-                store.submissions.add("old", submissions(to=survey, group="North"))
-            (before,) = rooms()
-    with closing(open_store(url)) as store:
-        (after,) = rooms()
-        assert after > before
-        store.surveys.set_open("old", False)
-        assert store.submissions.counts("old") == {Part("North"): 2}

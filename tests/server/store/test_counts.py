@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kit.servers.release import release_people
 from tests.server.store.conftest import Databases
 
 import deniable_server
@@ -23,13 +24,25 @@ from deniable_server.store.protocol import Store, by_hand, estimated
 
 Make = Callable[..., Submission]
 GROUPS, QUESTIONS, PAGE = 50, 100, 4096
+SENT, PERSONS = Part("Group 1", "organisation"), Part("Group 1")
 
 
 def survey_of(questions: int, groups: int = GROUPS, **keys: Any) -> Survey:
     asked = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(questions)]
     labels = [f"Group {i}" for i in range(groups)]
     return Survey.from_dict(
-        {"deniable": 1, "id": "many", "title": "T", "about": "A.", "epsilon": 4, "batch": 1, "groups": labels, "questions": asked, **keys}
+        {
+            "deniable": 1,
+            "id": "many",
+            "title": "T",
+            "about": "A.",
+            "epsilon": 4,
+            "batch": 1,
+            "accept_small_batches": True,
+            "groups": labels,
+            "questions": asked,
+            **keys,
+        }
     )
 
 
@@ -48,7 +61,7 @@ def test_every_part_is_counted_apart_and_added_up_only_on_demand(store: Store, s
     survey = survey_of(2, 2, epsilon="ln 9")
     store.surveys.publish(survey)
     sent = {
-        Part(group, mode): 1 + i
+        Part(group, mode): 2 + i
         for i, (group, mode) in enumerate((g, m) for g in survey.groups for m in ("device", "by_hand", "organisation"))
     }
     for part, count in sent.items():
@@ -85,19 +98,40 @@ def test_reports_that_are_being_read_do_not_change_and_hinder_nobody(filled: tup
 
 
 def test_a_withdrawn_record_leaves_the_reports_with_the_next_batch_as_it_leaves_the_tally(store: Store, submissions: Make) -> None:
-    survey = survey_of(3, 2, epsilon="ln 9", batch=2)
+    survey = survey_of(3, 2, epsilon="ln 9", batch=2, accept_small_batches=True)
     store.surveys.publish(survey)
     for _ in range(4):
-        store.submissions.add("many", submissions(to=survey, group="Group 1"))
+        store.submissions.add("many", submissions(to=survey, group="Group 1", mode="organisation"))
     before, counted = sorted(records(store, survey)), stored(store)
     assert before == sorted(counted.values())
     store.submissions.withdraw("many", next(iter(counted)))
     assert sorted(records(store, survey)) == before
     for _ in range(2):
         assert sorted(records(store, survey)) == before
-        store.submissions.add("many", submissions(to=survey, group="Group 1"))
+        store.submissions.add("many", submissions(to=survey, group="Group 1", mode="organisation"))
     assert sorted(records(store, survey)) == sorted(stored(store).values())
-    assert store.submissions.tally("many", [Part("Group 1")]).n == 3
+    assert store.submissions.tally("many", [SENT]).n == 3
+
+
+def test_a_withdrawn_record_of_a_person_leaves_the_reports_with_the_next_release(store: Store, submissions: Make) -> None:
+    survey = survey_of(3, 2, epsilon="ln 9", batch=2, accept_small_batches=True)
+    store.surveys.publish(survey)
+    send = lambda: store.submissions.add("many", submissions(to=survey, group="Group 1"))  # noqa: E731
+    for _ in range(4):
+        send()
+    assert (release_people(store), release_people(store)) == (["many"], [])
+    before, counted = sorted(records(store, survey, PERSONS)), stored(store)
+    assert before == sorted(counted.values())
+    assert len(before) == 2
+    store.submissions.withdraw("many", next(iter(counted)))
+    send()
+    assert release_people(store) == []  # one came, two stay behind
+    assert sorted(records(store, survey, PERSONS)) == before
+    send()
+    assert sorted(records(store, survey, PERSONS)) == before
+    assert release_people(store) == ["many"]
+    assert sorted(records(store, survey, PERSONS)) == sorted(stored(store).values())
+    assert store.submissions.tally("many", [PERSONS]).n == 3
 
 
 def stored(store: Store) -> dict[bytes, bytes]:
@@ -106,12 +140,10 @@ def stored(store: Store) -> dict[bytes, bytes]:
         return {bytes(id_): bytes(reports) for id_, reports in connection.execute("SELECT id, reports FROM submissions").fetchall()}
 
 
-def records(store: Store, survey: Survey) -> list[bytes]:
-    """What is read of one group, record by record; it is what the tally counts."""
-    read, size = b"".join(store.submissions.reports("many", Part("Group 1"))), survey.record.bytes
-    assert (
-        Tally.from_bits(unpack(survey, read, len(read) // size)).to_bytes() == store.submissions.tally("many", [Part("Group 1")]).to_bytes()
-    )
+def records(store: Store, survey: Survey, part: Part = SENT) -> list[bytes]:
+    """Returns the records of a part; they are what the tally counts."""
+    read, size = b"".join(store.submissions.reports("many", part)), survey.record.bytes
+    assert Tally.from_bits(unpack(survey, read, len(read) // size)).to_bytes() == store.submissions.tally("many", [part]).to_bytes()
     return [read[at : at + size] for at in range(0, len(read), size)]
 
 

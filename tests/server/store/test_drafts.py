@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
+
 import pytest
 
 from deniable.survey import Survey
 from deniable_server.store import open_store
-from deniable_server.store.drafts import BEGINNING, MOST
+from deniable_server.store.draft_history import MOST_BYTES, MOST_STEPS, History, unpack
+from deniable_server.store.drafts import BEGINNING, MOST, Steps
 from deniable_server.store.errors import ConflictError, TooManyDraftsError, UnknownDraftError
 from deniable_server.store.protocol import Store
 
@@ -81,3 +84,51 @@ def test_nobody_keeps_more_drafts_than_the_most_and_another_person_is_not_held_u
     assert store.drafts.begin("ben", "")
     store.drafts.remove(begun[0].id)
     assert store.drafts.begin("ada", "in its place")
+
+
+# --- undo ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_versions_are_undone_and_redone_in_order_and_outlive_a_rewrite(store: Store, url: str) -> None:
+    draft = store.drafts.begin("ada", "a")
+    for text in "bcd":
+        draft = store.drafts.save(draft.id, text, draft.revision)
+    assert store.drafts.steps(draft.id) == Steps(3, 0)
+    for text in "cb":
+        draft = store.drafts.undo(draft.id, draft.revision)
+        assert draft.text == text
+    store.rewrite()
+    again = open_store(url)
+    try:
+        assert again.drafts.steps(draft.id) == Steps(1, 2)
+        assert again.drafts.redo(draft.id, draft.revision).text == "c"
+    finally:
+        again.close()
+    draft = store.drafts.save(draft.id, "e", store.drafts.draft(draft.id).revision)
+    assert store.drafts.steps(draft.id) == Steps(3, 0)
+    assert store.drafts.redo(draft.id, draft.revision) == draft  # there is none
+    with pytest.raises(ConflictError):
+        store.drafts.undo(draft.id, "another revision")
+    assert store.drafts.draft(draft.id).text == "e"
+
+
+def test_the_versions_of_a_draft_go_with_it(store: Store) -> None:
+    draft = store.drafts.begin("ada", "a")
+    store.drafts.save(draft.id, "b", draft.revision)
+    store.drafts.remove(draft.id)
+    assert store.drafts.steps(draft.id) == Steps(0, 0)
+    with pytest.raises(UnknownDraftError):
+        store.drafts.undo(draft.id, draft.revision)
+
+
+def test_a_history_keeps_the_last_steps_within_its_bytes() -> None:
+    history = History()
+    for number in range(2 * MOST_STEPS):
+        history = history.changed(str(number))
+    assert history.earlier == tuple(str(number) for number in range(MOST_STEPS, 2 * MOST_STEPS))
+    assert unpack(history.pack()) == history
+    noise = [secrets.token_hex(MOST_BYTES // 4) for _ in range(9)]
+    packed = History(tuple(noise)).pack()
+    assert len(packed) <= MOST_BYTES
+    assert unpack(packed).earlier == tuple(noise[-len(unpack(packed).earlier) :]) != ()
+    assert unpack(History((), (secrets.token_hex(2 * MOST_BYTES),)).pack()) == History()  # too large to keep

@@ -1,6 +1,6 @@
 """kill -9 of the whole server under load: what was acknowledged is counted exactly once, what was withdrawn not at all.
 
-So it is with what waits, with the batches that enter the counts, and with another process that closes the survey and opens it again.
+So it is with waiting records, with releases that another process performs meanwhile, and when it closes the survey and opens it again.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import httpx
 import numpy as np
 import pytest
 from tests.kit.patience import wait_for
+from tests.kit.servers.release import release_people
 from tests.kit.servers.tallies import count_of, recount_of, tally_of
 
 from deniable.device.entropy import os_words
@@ -97,7 +98,7 @@ class Load:
 def kill_under_load(server: Any, kills: int) -> tuple[Load, Tally, Tally]:
     """Returns what was acknowledged, the tally once the survey is closed, and the recount from the reports.
 
-    Another process tallies all the while, and closes the survey for a moment now and then.
+    Another process tallies all the while, releases what waits, and closes the survey for a moment now and then.
     """
     survey = bucket_survey()
     server.publish(survey)
@@ -107,23 +108,28 @@ def kill_under_load(server: Any, kills: int) -> tuple[Load, Tally, Tally]:
     for thread in threads:
         thread.start()
     pauses = 0.03 + 0.3 * os_words(kills) / 2**32
-    store = open_store(server.db)
+    store, releases = open_store(server.db), list[str]()
     for number, pause in enumerate(pauses):
         load.wait_for(SENT * (number + 1))  # a busy machine takes longer
         time.sleep(pause)  # whatever the server does then
+        if number % CLOSED == CLOSED - 1 and number + 1 < kills:  # not at the end: more than a batch must wait for the last one
+            releases += release_people(store)
         tally_of(store, "buckets")
         server.kill()
         if number % CLOSED == 0:
             store.surveys.set_open("buckets", False)
             store.surveys.set_open("buckets", True)
         server.start()
+    load.wait_for(len(load.acknowledged) + len(load.withdrawn) + 2 * survey.batch)  # fewer than a batch are never counted
     load.ending.set()
     for thread in threads:
         thread.join()
     server.stop()
     waiting = len(load.acknowledged) - count_of(store, "buckets")
-    print(f"{waiting} wait, or are still to leave the counts")
+    print(f"{waiting} wait, or are still to leave the counts, after {len(releases)} releases")
+    assert releases or kills <= CLOSED
     store.surveys.set_open("buckets", False)
+    release_people(store)  # it may have had a release on this day
     tally, recount = tally_of(store, "buckets"), recount_of(store, "buckets")
     store.close()
     return load, tally, recount

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.kit.servers.release import Days, release_people
 from tests.kit.servers.tallies import tally_of
 from tests.server.store.conftest import Databases
 
@@ -22,32 +23,15 @@ from deniable_server.store import open_store
 from deniable_server.store.errors import ClosedError, PausedError, UnknownSurveyError
 from deniable_server.store.life import LEAST, Settings, Span
 from deniable_server.store.protocol import Store, estimated
-from deniable_server.store.sql import clock, intake, spans
+from deniable_server.store.sql import clock, intake, release, spans
 
 Make = Callable[..., Submission]
 
 
 def survey_of(batch: int = 10, name: str = "life", **keys: object) -> Survey:
     question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": 2}
-    return Survey.from_dict({"deniable": 1, "id": name, "title": "T", "about": "A.", "batch": batch, "questions": [question], **keys})
-
-
-class Days:
-    """A clock that is set, and does not go by itself."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.monkeypatch = monkeypatch
-        self.set(1)
-
-    def set(self, number: int) -> str:
-        day = f"2026-12-{number:02}"
-        self.monkeypatch.setattr(clock, "today", lambda: day)
-        return day
-
-
-@pytest.fixture
-def days(monkeypatch: pytest.MonkeyPatch) -> Days:
-    return Days(monkeypatch)
+    source = {"deniable": 1, "id": name, "title": "T", "about": "A.", "batch": batch, "questions": [question], **keys}
+    return Survey.from_dict(source | ({"accept_small_batches": True} if batch < 10 else {}))
 
 
 @contextmanager
@@ -66,6 +50,11 @@ def counted(store: Store, survey: Survey) -> int:
     return store.submissions.tally(survey.id, estimated(survey)).n
 
 
+def reported(store: Store, survey: Survey) -> int:
+    """Returns the number of records that everybody with a role may know: counted ones, and waiting ones in steps of ten."""
+    return counted(store, survey) + store.submissions.waiting(survey.id)["device"]
+
+
 # What the spans tell.
 
 
@@ -75,18 +64,40 @@ def test_a_span_is_a_day_on_which_batches_were_counted(store: Store, submissions
     for day, people in ((1, 7), (2, 1), (2, 4), (5, 4)):
         days.set(day)
         for _ in range(people):
-            store.submissions.add("life", submissions(to=survey))
+            store.submissions.add("life", submissions(to=survey, mode="organisation"))
     assert store.life.spans("life") == [Span("2026-12-02", "2026-12-02", 8), Span("2026-12-05", "2026-12-05", 4)]
     assert store.life.last_counted() == {"life": "2026-12-05"}
     with pytest.raises(UnknownSurveyError):
         store.life.spans("nothing")
 
 
+def test_records_of_people_are_in_a_span_by_tens_before_their_release_and_by_number_after_it(
+    store: Store, submissions: Make, days: Days
+) -> None:
+    survey = survey_of(10)
+    store.surveys.publish(survey)
+    for day, people in ((1, 9), (2, 1), (3, 9), (4, 1), (5, 7)):
+        days.set(day)
+        for _ in range(people):
+            store.submissions.add("life", submissions(to=survey))
+    before = [Span("2026-12-02", "2026-12-02", 10), Span("2026-12-04", "2026-12-04", 10)]
+    assert store.life.spans("life") == before
+    days.set(6)
+    assert store.submissions.release_due(days.end(6)) == ["life"]
+    assert (counted(store, survey), reported(store, survey)) == (17, 27)
+    assert store.life.spans("life") == [*before, Span("2026-12-06", "2026-12-06", 7)]
+    days.set(7)
+    store.surveys.set_open("life", False)
+    assert (counted(store, survey), store.life.spans("life")) == (27, [*before, Span("2026-12-06", "2026-12-06", 7)])
+
+
 def test_records_made_by_hand_are_in_no_span_and_those_of_an_organisation_are(store: Store, submissions: Make, days: Days) -> None:
     survey = survey_of(1, epsilon="ln 3", questions=COINS)
     store.surveys.publish(survey)
-    for mode, n in (("by_hand", 5), ("organisation", 6)):
+    for mode, n in (("by_hand", 5), ("organisation", 6), *[("by_hand", 1)] * 20):
         store.submissions.add("life", submissions(n, to=survey, mode=mode))
+    assert [span.n for span in store.life.spans("life")] == [6]
+    assert release_people(store) == ["life"]
     assert [span.n for span in store.life.spans("life")] == [6]
 
 
@@ -94,7 +105,7 @@ COINS = [{"id": "q", "text": "?", "type": "yes_no"}]
 
 
 def histories(store: Store, submissions: Make, days: Days, seed: int) -> None:
-    """People come, take back, and the survey closes, in a random order over some days; after each step the spans keep their promise."""
+    """Records come one by one and in bulk, some are withdrawn, some released, and the survey closes; each step keeps the spans' promise."""
     chance = random.Random(seed)
     survey = survey_of(chance.choice((1, 2, 3)), **({"groups": ["a", "b"]} if chance.random() < 0.5 else {}))
     store.surveys.publish(survey)
@@ -103,26 +114,29 @@ def histories(store: Store, submissions: Make, days: Days, seed: int) -> None:
     day = 1
     for _ in range(40):
         what = chance.random()
-        if what < 0.6:
+        if what < 0.7:
             group = chance.choice(survey.groups) if survey.groups else None
-            sent.append(submissions(chance.choice((1, 1, 1, 4)), to=survey, group=group))
+            mode = chance.choice(("device", "device", "device", "organisation"))
+            sent.append(submissions(chance.choice((1, 1, 1, 1, 4)), to=survey, group=group, mode=mode))
             store.submissions.add("life", sent[-1])
-        elif what < 0.8 and sent:
+        elif what < 0.85 and sent:
             store.submissions.withdraw("life", sent.pop(chance.randrange(len(sent))).id)
         else:
             day += 1
             days.set(day)
+            if chance.random() < 0.5:
+                store.submissions.release_due(days.end(day))
         check(store, survey)
-        if counted(store, survey) == seen_n:
+        if reported(store, survey) == seen_n:
             assert store.life.spans("life") == seen, "they change with the count only"
-        seen_n, seen = counted(store, survey), store.life.spans("life")
+        seen_n, seen = reported(store, survey), store.life.spans("life")
     store.surveys.set_open("life", False)
     check(store, survey)
 
 
 def check(store: Store, survey: Survey) -> None:
-    found, n = store.life.spans(survey.id), counted(store, survey)
-    assert all(span.n >= LEAST == 3 for span in found), "nobody reads off what fewer than three did"
+    found, n = store.life.spans(survey.id), reported(store, survey)
+    assert all(span.n >= LEAST == 3 for span in found), "no span shows what fewer than three people did"
     assert sum(span.n for span in found) == (n if found else 0), "nor by taking the sum from the count"
     assert bool(found) == (n >= LEAST)
     assert all(span.since <= span.until for span in found)
@@ -141,7 +155,7 @@ def test_no_span_tells_of_fewer_than_three_not_even_by_subtraction(databases: Da
 def test_spans_of_one_or_two_people_would_be_noticed(
     databases: Databases, submissions: Make, days: Days, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
-    def always(connection: object, survey_id: str, part: Part, change: int, day: str) -> None:
+    def always(connection: object, survey_id: str, change: int, day: str) -> None:
         if broken == "each day by itself" or change >= LEAST:
             insert = "INSERT INTO spans VALUES (?, ?, ?, ?) ON CONFLICT (survey, since) DO UPDATE SET n = spans.n + excluded.n"
             connection.execute(insert, [survey_id, day, day, change])  # type: ignore[attr-defined]
@@ -158,18 +172,23 @@ def test_spans_of_one_or_two_people_would_be_noticed(
     assert noticed == 6
 
 
-# What they do not tell: on which day of a batch's wait somebody answered, and that somebody took back.
+# What they do not show: on which day of the wait one person answered, and that one record was withdrawn.
 
 
-def spans_of(databases: Databases, submissions: Make, days: Days, arrivals: list[int], withdrawn: bool | None = None) -> list[Span]:
-    """People answer on these days; one of them withdraws on the last: one who is counted (True), or waits (False)."""
+def spans_of(
+    databases: Databases, submissions: Make, days: Days, arrivals: list[int], withdrawn: bool | None = None, mode: str = "device"
+) -> list[Span]:
+    """Records come on these days; a release is due at the end of each day; one is withdrawn: a counted one (True), or a waiting one."""
     survey = survey_of(10)
     with opened(databases, survey) as store:
         sent = []
-        for day in arrivals:
+        for day in range(1, max(arrivals) + 1):
             days.set(day)
-            sent.append(submissions(to=survey))
-            store.submissions.add("life", sent[-1])
+            for _ in range(arrivals.count(day)):
+                sent.append(submissions(to=survey, mode=mode))
+                store.submissions.add("life", sent[-1])
+            if day < max(arrivals):
+                store.submissions.release_due(days.end(day))
         if withdrawn is not None:
             with store.database.reading() as connection:
                 there = {bytes(id_) for (id_,) in connection.execute("SELECT id FROM submissions").fetchall()}
@@ -182,7 +201,9 @@ OTHERS = [1, 1, 1, 2, 2, 3, 3, 4] * 2 + [2, 3]
 
 def test_it_does_not_show_on_which_day_one_person_answered(databases: Databases, submissions: Make, days: Days) -> None:
     found = {tuple(spans_of(databases, submissions, days, [*sorted([*OTHERS, own]), 5])) for own in (1, 2, 3, 4)}
-    assert found == {(Span("2026-12-05", "2026-12-05", 10),)}
+    assert found == {(Span("2026-12-02", "2026-12-02", 10), Span("2026-12-05", "2026-12-05", 10))}
+    bulk = {tuple(spans_of(databases, submissions, days, [*sorted([*OTHERS, own]), 5], mode="organisation")) for own in (1, 2, 3, 4)}
+    assert bulk == {(Span("2026-12-05", "2026-12-05", 10),)}
 
 
 def test_days_on_which_records_came_would_show_it(
@@ -204,11 +225,20 @@ def test_days_on_which_records_came_would_show_it(
     assert len({tuple(one.items()) for one in found}) == 4
 
 
-def test_a_record_that_is_taken_back_changes_no_span_before_a_batch_of_changes_has_come(
+def test_a_record_that_is_withdrawn_changes_no_span_before_a_batch_of_changes_has_come(
     databases: Databases, submissions: Make, days: Days
 ) -> None:
+    first = Span("2026-12-01", "2026-12-01", 10)
     for withdrawn in (None, True, False):
-        assert spans_of(databases, submissions, days, [1] * 20 + [2] * 5, withdrawn) == [Span("2026-12-01", "2026-12-01", 10)]
+        assert spans_of(databases, submissions, days, [1] * 20 + [2] * 5, withdrawn, "organisation") == [first]
+
+
+def test_a_record_of_a_person_that_is_withdrawn_changes_no_span_before_the_next_release(
+    databases: Databases, submissions: Make, days: Days
+) -> None:
+    expected = [Span("2026-12-01", "2026-12-01", 20), Span("2026-12-02", "2026-12-02", 7)]
+    for withdrawn in (None, True, False):
+        assert spans_of(databases, submissions, days, [1] * 27 + [3] * 5, withdrawn) == expected
 
 
 def test_what_comes_after_a_restart_is_noted_by_its_own_day(url: str, databases: Databases, submissions: Make, days: Days) -> None:
@@ -218,7 +248,7 @@ def test_what_comes_after_a_restart_is_noted_by_its_own_day(url: str, databases:
         store = open_store(url)
         store.surveys.publish(survey)
         for _ in range(2):
-            store.submissions.add("life", submissions(to=survey))
+            store.submissions.add("life", submissions(to=survey, mode="organisation"))
         store.close()
     assert [span.since for span in reopened(url)] == ["2026-12-02"]
 
@@ -249,12 +279,14 @@ def test_a_paused_survey_takes_nothing_keeps_what_waits_and_goes_on(store: Store
     assert not store.surveys.published("life").paused
 
 
-def polled(store: Store, submissions: Make, stop: Callable[[Store], None], go: Callable[[Store], None]) -> list[int]:
-    """What somebody sees who stops and goes on after each of nine people."""
-    survey = survey_of(10)
+def polled(
+    store: Store, submissions: Make, stop: Callable[[Store], None], go: Callable[[Store], None], people: int = 9, batch: int = 10
+) -> list[int]:
+    """Returns the counts that a researcher sees who stops the survey after each record, and lets it go on."""
+    survey = survey_of(batch)
     store.surveys.publish(survey)
     seen = []
-    for _ in range(9):
+    for _ in range(people):
         store.submissions.add("life", submissions(to=survey))
         stop(store)
         seen.append(tally_of(store, "life").n)
@@ -262,22 +294,38 @@ def polled(store: Store, submissions: Make, stop: Callable[[Store], None], go: C
     return seen
 
 
-def test_whoever_pauses_after_each_answer_sees_none(store: Store, submissions: Make) -> None:
+def test_a_researcher_who_pauses_after_each_answer_sees_none(store: Store, submissions: Make) -> None:
     pause = lambda on: lambda store: store.surveys.pause("life", on)  # noqa: E731
     assert polled(store, submissions, pause(True), pause(False)) == [0] * 9
     assert store.life.spans("life") == []
     assert store.life.last_counted() == {}
 
 
-def test_whoever_closed_and_opened_instead_would_see_each(store: Store, submissions: Make) -> None:
-    set_open = lambda on: lambda store: store.surveys.set_open("life", on)  # noqa: E731
-    assert polled(store, submissions, set_open(False), set_open(True)) == list(range(1, 10))
+def set_open(is_open: bool) -> Callable[[Store], None]:
+    return lambda store: store.surveys.set_open("life", is_open)
+
+
+def test_a_researcher_who_closes_and_opens_after_each_answer_sees_a_batch_once_a_day(store: Store, submissions: Make, days: Days) -> None:
+    assert polled(store, submissions, set_open(False), set_open(True), 30) == [0] * 9 + [10] * 21
+    days.set(2)
+    set_open(False)(store)
+    assert tally_of(store, "life").n == 30
+
+
+@pytest.mark.parametrize("broken", ["a batch of one", "at any time of a day"])
+def test_a_researcher_who_sees_each_answer_at_the_close_would_be_noticed(
+    store: Store, submissions: Make, days: Days, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    if broken == "at any time of a day":
+        monkeypatch.setattr(release, "_may_release", lambda *_: True)
+    seen = polled(store, submissions, set_open(False), set_open(True), batch=1)
+    assert seen == ([1] * 9 if broken == "a batch of one" else list(range(1, 10)))
 
 
 def test_a_closed_survey_is_not_paused_and_a_paused_one_can_be_closed(store: Store, submissions: Make) -> None:
     survey = survey_of(10)
     store.surveys.publish(survey)
-    store.submissions.add("life", submissions(to=survey))
+    store.submissions.add("life", submissions(to=survey, mode="organisation"))
     store.surveys.pause("life", True)
     store.surveys.set_open("life", False)
     assert tally_of(store, "life").n == 1
@@ -296,12 +344,12 @@ def test_a_survey_closes_with_the_batch_that_makes_its_count_and_counts_all_that
     survey = survey_of(4, groups=["North", "South"])
     store.surveys.publish(survey)
     store.life.keep("life", Settings(close_at=8))
-    store.submissions.add("life", submissions(to=survey, group="South"))
-    for number in range(8):
+    store.submissions.add("life", submissions(to=survey, group="South", mode="organisation"))
+    for number in range(12):
         assert store.surveys.published("life").is_open, number
-        store.submissions.add("life", submissions(to=survey, group="North"))
+        store.submissions.add("life", submissions(to=survey, group="North", mode="organisation"))
     assert not store.surveys.published("life").is_open
-    assert store.submissions.counts("life") == {Part("North"): 8, Part("South"): 1}
+    assert store.submissions.counts("life") == {Part("North", "organisation"): 12, Part("South", "organisation"): 1}
     with pytest.raises(ClosedError):
         store.submissions.add("life", submissions(to=survey, group="South"))
     check(store, survey)
@@ -322,7 +370,7 @@ def test_a_survey_that_is_opened_again_forgets_when_it_was_to_close(store: Store
     survey = survey_of(1)
     store.surveys.publish(survey)
     store.life.keep("life", Settings(close_at=1, close_on="2026-12-24", archived=True, least=7))
-    store.submissions.add("life", submissions(to=survey))
+    store.submissions.add("life", submissions(to=survey, mode="organisation"))
     assert not store.surveys.published("life").is_open
     store.surveys.set_open("life", True)
     assert store.life.settings("life") == Settings(least=7)
@@ -364,7 +412,7 @@ def test_settings_that_make_no_sense_are_told(wrong: dict[str, object], told: st
 
 
 def test_what_is_deleted_is_gone_but_for_the_definition(store: Store, submissions: Make) -> None:
-    survey, other = survey_of(3, access="invited"), survey_of(3, "other")
+    survey, other = survey_of(3, access="invited", release="daily"), survey_of(3, "other")
     for each in (survey, other):
         store.surveys.publish(each)
     codes = [os.urandom(15) for _ in range(8)]
@@ -373,22 +421,32 @@ def test_what_is_deleted_is_gone_but_for_the_definition(store: Store, submission
     for one in sent:
         store.submissions.add("life", one)
     for _ in range(7):
+        store.submissions.add("other", submissions(to=other, mode="organisation"))
         store.submissions.add("other", submissions(to=other))
-    store.submissions.withdraw("life", sent[0].id)
+    assert release_people(store) == ["life", "other"]
+    assert (counted(store, survey), counted(store, other), store.invitations.count("life")) == (5, 7, (8, 5))
+    for one in sent[:2]:
+        store.submissions.withdraw("life", one.id)
     store.life.erase("life", "2026-12-31")
     store.life.erase("life", "2027-12-31")
     assert store.life.settings("life").deleted_on == "2026-12-31"
-    assert store.surveys.published("life").survey.digest == survey.digest
+    assert store.surveys.published("life").survey.is_same_as(survey)
     assert not store.surveys.published("life").is_open
     assert (store.submissions.counts("life"), store.life.spans("life"), store.invitations.count("life")) == ({}, [], (0, 0))
     assert list(store.submissions.reports("life", Part(None))) == []
+    with store.database.reading() as connection:
+        for table in ("intake", "used_codes", "submissions", "tallies", "invitations"):
+            assert connection.execute(f"SELECT count(*) FROM {table} WHERE survey = 'life'").fetchone() == (0,), table
+    assert release_people(store) == []
     with pytest.raises(ClosedError):
         store.submissions.add("life", sent[-1])
     with pytest.raises(ClosedError, match="deleted on 2026-12-31"):
         store.surveys.set_open("life", True)
     for _ in range(2):
-        store.submissions.add("other", submissions(to=other))
-    assert (tally_of(store, "other").n, counted(store, other)) == (6, 6), "nobody else's are touched"
+        store.submissions.add("other", submissions(to=other, mode="organisation"))
+    assert (tally_of(store, "other").n, counted(store, other)) == (10, 10), "those of another survey are left alone"
+    store.surveys.set_open("other", False)
+    assert counted(store, other) == 7 + 7 + 2
 
 
 def test_deleted_records_are_in_no_byte_of_the_file(tmp_path: Path, submissions: Make) -> None:
@@ -396,16 +454,19 @@ def test_deleted_records_are_in_no_byte_of_the_file(tmp_path: Path, submissions:
     survey = survey_of(3, questions=[{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(200)], epsilon=8)
     store = open_store(path)
     store.surveys.publish(survey)
-    sent = [submissions(to=survey) for _ in range(12)]
+    sent = [submissions(to=survey, mode=mode) for mode in ("organisation", "device") for _ in range(12)]
     for one in sent:
         store.submissions.add("life", one)
+    with store.database.reading() as connection:  # type: ignore[attr-defined]
+        waiting = [bytes(cell) for row in connection.execute("SELECT tag, sealed FROM intake").fetchall() for cell in row]
 
-    def found() -> list[bytes]:
+    def found() -> tuple[int, int]:
+        """Returns how many records can be read in the files, and how many cells of waiting ones."""
         content = b"".join(file.read_bytes() for file in path.parent.glob("gone.db*"))
-        return [one.id for one in sent if one.id in content or one.reports in content]
+        return sum(one.id in content or one.reports in content for one in sent), sum(cell in content for cell in waiting)
 
     store.rewrite()
-    assert len(found()) == 9
+    assert found() == (9, 2 * (3 + 12))
     store.life.erase("life", "2026-12-31")
     store.close()
-    assert found() == []
+    assert found() == (0, 0)

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.kit.servers.later import adding
+from tests.kit.servers.release import release_people
 from tests.kit.servers.tallies import count_of, recount_of, tally_of
 from tests.server.store.conftest import Databases
 
 from deniable.survey import Survey
+from deniable.wire.part import Part
 from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
@@ -28,10 +30,12 @@ Make = Callable[..., Submission]
 SURVEY = """
 deniable: 1
 batch: 1
+accept_small_batches: true
 id: study
 title: Another study
 about: Who asks, and why.
 epsilon: ln 3
+groups: [North, South]
 questions: [{id: q, text: Which?, type: yes_no}]
 """
 
@@ -75,21 +79,31 @@ def test_the_same_id_with_other_bytes_is_a_conflict_and_changes_nothing(store: S
     assert same(tally_of(store, "study"), before)
 
 
+@pytest.mark.parametrize("count", [1, 2])  # a person's record, which waits; a bulk submission, which is counted at once
 @pytest.mark.parametrize("change", [{"group": "North"}, {"group": None}, {"mode": "by_hand"}, {"mode": "organisation"}])
-def test_the_same_id_with_another_group_or_made_by_hand_is_a_conflict(change: dict[str, Any], store: Store, submissions: Make) -> None:
-    submission = submissions(group="South")
-    store.surveys.publish(Survey.from_text(SURVEY.replace("id: study", "id: another")))
-    store.submissions.add("study", submission)
+def test_the_same_id_with_another_group_or_made_by_hand_is_a_conflict(
+    change: dict[str, Any], count: int, store: Store, submissions: Make
+) -> None:
+    towns, another = (Survey.from_text(SURVEY.replace("id: study", f"id: {name}")) for name in ("towns", "another"))
+    submission = submissions(count, to=towns, group="South")
+    for survey in (towns, another):
+        store.surveys.publish(survey)
+    store.submissions.add("towns", submission)
     with pytest.raises(ConflictError):
-        store.submissions.add("study", replace(submission, **change))
+        store.submissions.add("towns", replace(submission, **change))
     with pytest.raises(ConflictError):
         store.submissions.add("another", submission)
-    assert tally_of(store, "study").n == tally_of(store, "study", "South").n == 1
+    store.surveys.set_open("towns", False)
+    assert store.submissions.counts("towns") == {Part("South"): count}
+    assert tally_of(store, "another").n == 0
 
 
 def test_groups_and_what_was_made_by_hand_are_counted_apart(store: Store, submissions: Make) -> None:
+    towns = Survey.from_text(SURVEY.replace("id: study", "id: towns"))
+    store.surveys.publish(towns)
     for count, group, mode in ((1, "North", "device"), (20, "South", "organisation"), (300, "North", "by_hand"), (4000, "South", "device")):
-        store.submissions.add("study", submissions(count, group=group, mode=mode))
+        store.submissions.add("towns", submissions(count, to=towns, group=group, mode=mode))
+    store.surveys.set_open("towns", False)
     expected = {
         (None, False): 4021,
         ("North", False): 1,
@@ -98,10 +112,10 @@ def test_groups_and_what_was_made_by_hand_are_counted_apart(store: Store, submis
         ("North", True): 300,
         ("South", True): 0,
     }
-    assert {part: tally_of(store, "study", *part).n for part in expected} == expected
-    assert all(same(tally_of(store, "study", *part), recount_of(store, "study", *part)) for part in expected)
-    assert same(tally_of(store, "study"), tally_of(store, "study", "North") + tally_of(store, "study", "South"))
-    assert tally_of(store, "study", "nobody's").n == 0
+    assert {part: tally_of(store, "towns", *part).n for part in expected} == expected
+    assert all(same(tally_of(store, "towns", *part), recount_of(store, "towns", *part)) for part in expected)
+    assert same(tally_of(store, "towns"), tally_of(store, "towns", "North") + tally_of(store, "towns", "South"))
+    assert tally_of(store, "towns", "nobody's").n == 0
 
 
 def test_one_conflict_does_not_undo_the_others_of_its_commit(store: Store, submissions: Make) -> None:
@@ -122,6 +136,7 @@ def test_one_conflict_does_not_undo_the_others_of_its_commit(store: Store, submi
     for thread in threads:
         thread.join()
     assert sum(outcome is True for outcome in outcomes) == 20
+    store.surveys.set_open("study", False)
     assert tally_of(store, "study").n == 21
 
 
@@ -139,7 +154,7 @@ def test_a_closed_survey_takes_nothing_new_but_still_knows_what_it_has(store: St
 def test_the_tally_is_what_the_reports_say(store: Store, survey: Survey, submissions: Make) -> None:
     expected = Tally.empty(7)
     for count in (1, 10, 100, 1):
-        submission = submissions(count)
+        submission = submissions(count, mode="organisation")
         store.submissions.add("study", submission)
         expected += Tally.from_bits(unpack(survey, submission.reports, count))
         assert same(tally_of(store, "study"), expected)
@@ -166,17 +181,31 @@ def test_each_report_is_scanned_once_and_when_it_is_counted(store: Store, submis
 def test_two_processes_that_write_together_count_everything_once(url: str, store: Store, submissions: Make) -> None:
     other = open_store(url)
     with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(lambda number: (store, other)[number % 2].submissions.add("study", submissions(2)), range(50)))
+        assert all(pool.map(lambda number: (store, other)[number % 2].submissions.add("study", submissions(1 + number % 3)), range(60)))
     assert tally_of(store, "study").n == tally_of(other, "study").n == 100
+    assert store.submissions.waiting("study") == other.submissions.waiting("study") == {"device": 20, "by_hand": 0}
+    other.surveys.set_open("study", False)
+    assert tally_of(store, "study").n == tally_of(other, "study").n == 120
     assert same(tally_of(other, "study"), recount_of(store, "study"))
     other.close()
 
 
 def test_a_wide_survey_has_the_same_tally_and_no_large_row(store: Store, submissions: Make) -> None:
     questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(tallies.WIDE + 1)]
-    wide = Survey.from_dict({"deniable": 1, "batch": 1, "id": "wide", "title": "T", "about": "A.", "epsilon": 8, "questions": questions})
+    wide = Survey.from_dict(
+        {
+            "deniable": 1,
+            "batch": 1,
+            "accept_small_batches": True,
+            "id": "wide",
+            "title": "T",
+            "about": "A.",
+            "epsilon": 8,
+            "questions": questions,
+        }
+    )
     store.surveys.publish(wide)
-    sent = [submissions(count, to=wide) for count in (1, 3, 100)]
+    sent = [submissions(count, to=wide, mode="organisation") for count in (1, 3, 100)]
     for submission in sent:
         store.submissions.add("wide", submission)
     store.submissions.withdraw("wide", sent[1].id)
@@ -199,7 +228,7 @@ def test_a_wide_survey_is_counted_once_until_something_changes(
 
     monkeypatch.setattr(tallies, "recount", counting)
     other = open_store(url)
-    sent = [submissions(count) for count in (3, 1, 200)]
+    sent = [submissions(count, mode="organisation") for count in (3, 1, 200)]
     changes: list[Callable[[], object]] = [
         lambda: store.submissions.add("study", sent[0]),
         lambda: other.submissions.add("study", sent[1]),
@@ -228,7 +257,7 @@ def test_tallies_of_wide_surveys_take_no_more_memory_than_they_may(
     monkeypatch.setattr(wide_tallies, "CACHE_BYTES", 2 * one)
     for number in range(4):
         store.surveys.publish(again := Survey.from_dict({**survey.to_dict(), "id": f"study{number}"}))
-        store.submissions.add(again.id, submissions(1, to=again))
+        store.submissions.add(again.id, submissions(1, to=again, mode="organisation"))
         assert tally_of(store, again.id).n == 1
     kept = store.submissions._scans._tallies  # type: ignore[attr-defined]
     assert [name for name, _ in kept] == ["study2", "study3"]
@@ -288,8 +317,8 @@ def test_what_was_taken_back_while_it_waited_is_not_done_later(store: Store, sub
         store.submissions.add("study", submissions())
     hold.set()
     blocked.join()
-    store.invitations.add("study", [])
-    assert count_of(store, "study") == 0
+    store.surveys.set_open("study", False)
+    assert count_of(store, "study") == recount_of(store, "study").n == 0
 
 
 def test_adding_without_waiting_tells_later_what_adding_tells(store: Store, submissions: Make) -> None:
@@ -299,6 +328,7 @@ def test_adding_without_waiting_tells_later_what_adding_tells(store: Store, subm
     assert [each.result(60) for each in (told[0], told[1], told[3])] == [True, False, True]
     assert isinstance(told[2].exception(60), ConflictError)
     assert isinstance(adding(store, "nothing", submissions()).exception(60), UnknownSurveyError)
+    assert release_people(store) == ["study"]
     assert tally_of(store, "study").n == recount_of(store, "study").n == 2
     store.surveys.pause("study", True)
     assert isinstance(adding(store, "study", submissions()).exception(60), PausedError)
@@ -315,5 +345,5 @@ def test_what_is_taken_back_before_its_turn_is_not_kept_and_nobody_hears_of_it(s
     assert (running.cancel(), cancel(), cancel()) == (False, True, False)
     hold.set()
     assert running.result(60)
-    store.invitations.add("study", [])
-    assert (count_of(store, "study"), heard) == (0, [])
+    store.surveys.set_open("study", False)
+    assert (count_of(store, "study"), recount_of(store, "study").n, heard) == (0, 0, [])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from tests.kit.servers.release import release_people
 from tests.kit.servers.tallies import count_of, recount_of, tally_of
 from werkzeug.test import TestResponse
 
@@ -23,7 +24,7 @@ from deniable_server.results.results import results_of
 from deniable_server.store import open_store
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql import batch_release
+from deniable_server.store.sql import counting
 from deniable_server.store.sql import submissions as submissions_shelf
 from deniable_server.web import limits
 
@@ -35,7 +36,16 @@ PARTS = [(None, False), ("North", False), ("South", False), (None, True), ("Nort
 def clinics(store: Store) -> Survey:
     """A published survey with two groups that real coins can answer too."""
     questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(3)]
-    source = {"deniable": 1, "batch": 1, "id": "clinics", "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"]}
+    source = {
+        "deniable": 1,
+        "batch": 1,
+        "accept_small_batches": True,
+        "id": "clinics",
+        "title": "T",
+        "about": "A.",
+        "epsilon": "ln 3",
+        "groups": ["North", "South"],
+    }
     survey = Survey.from_dict({**source, "questions": questions})
     store.surveys.publish(survey)
     return survey
@@ -89,21 +99,28 @@ def test_a_withdrawal_that_left_the_counts_alone_would_be_found_out(
     submission = submissions(20, to=clinics, group="North")
     store.submissions.add("clinics", submission)
     assert counts(store) != before
-    monkeypatch.setattr(batch_release.tallies, "change", lambda *_: None)
+    monkeypatch.setattr(counting.tallies, "change", lambda *_: None)
     store.submissions.withdraw("clinics", submission.id)
     assert counts(store) != before
 
 
+RELEASED = pytest.mark.parametrize("released", [False, True])  # whether the record is withdrawn before its release or after it
+
+
+@RELEASED
 def test_a_repetition_that_comes_late_is_refused_and_not_counted(
-    client: FlaskClient, store: Store, clinics: Survey, submissions: Make
+    client: FlaskClient, store: Store, clinics: Survey, submissions: Make, released: bool
 ) -> None:
     code = new_code()
     submission = submissions(to=clinics, id_=submission_id(code), group="North")
     assert send(client, submission).status_code == 200
+    assert not released or release_people(store)
+    assert tally_of(store, "clinics").n == released
     send_code(client, code)
     for late in (submission, submissions(to=clinics, id_=submission.id, group="South")):
         reply = send(client, late)
         assert (reply.status_code, reply.get_json()["rule"]) == (409, "conflict")
+    store.surveys.set_open("clinics", False)
     assert tally_of(store, "clinics").n == recount_of(store, "clinics").n == 0
 
 
@@ -113,13 +130,18 @@ def test_a_submission_that_was_withdrawn_before_it_came_is_refused(
     code = new_code()
     assert send_code(client, code).status_code == 200
     assert send(client, submissions(to=clinics, id_=submission_id(code), group="North")).status_code == 409
+    store.surveys.set_open("clinics", False)
     assert tally_of(store, "clinics").n == 0
 
 
-def test_a_known_an_unknown_and_a_withdrawn_code_get_the_same_reply(client: FlaskClient, clinics: Survey, submissions: Make) -> None:
-    code = new_code()
+def test_a_counted_a_waiting_an_unknown_and_a_withdrawn_code_get_the_same_reply(
+    client: FlaskClient, store: Store, clinics: Survey, submissions: Make
+) -> None:
+    code, waiting = new_code(), new_code()
     send(client, submissions(to=clinics, id_=submission_id(code), group="North"))
-    replies = [send_code(client, sent) for sent in (code, code, new_code())]
+    assert release_people(store) == ["clinics"]
+    send(client, submissions(to=clinics, id_=submission_id(waiting), group="North"))
+    replies = [send_code(client, sent) for sent in (code, waiting, code, waiting, new_code())]
     assert len({(reply.status, tuple(reply.headers), reply.data) for reply in replies}) == 1
     assert (replies[0].status_code, replies[0].get_json()) == (200, {"withdrawn": True})
 
@@ -128,8 +150,10 @@ def test_a_closed_survey_lets_go_of_what_it_has(client: FlaskClient, store: Stor
     code = new_code()
     store.submissions.add("clinics", submissions(to=clinics, id_=submission_id(code), group="North"))
     store.surveys.set_open("clinics", False)
+    assert tally_of(store, "clinics").n == 1
     assert send_code(client, code).status_code == 200
-    assert tally_of(store, "clinics").n == 0
+    assert tally_of(store, "clinics").n == recount_of(store, "clinics").n == 0
+    assert rows(store, "intake") == []
 
 
 def test_an_unknown_survey_is_an_error_of_a_withdrawal(client: FlaskClient, store: Store) -> None:
@@ -139,11 +163,14 @@ def test_an_unknown_survey_is_an_error_of_a_withdrawal(client: FlaskClient, stor
     assert rows(store, "withdrawn") == []
 
 
-def test_a_code_erases_its_record_in_whichever_survey_it_is(store: Store, clinics: Survey, submissions: Make) -> None:
+@RELEASED
+def test_a_code_erases_its_record_in_whichever_survey_it_is(store: Store, clinics: Survey, submissions: Make, released: bool) -> None:
     submission = submissions(to=clinics, group="North")
     store.submissions.add("clinics", submission)
-    tally_of(store, "clinics")
+    assert not released or release_people(store)
+    assert tally_of(store, "clinics").n == released
     store.submissions.withdraw("study", submission.id)
+    store.surveys.set_open("clinics", False)
     assert tally_of(store, "clinics").n == recount_of(store, "clinics").n == 0
 
 
@@ -193,6 +220,7 @@ def test_codes_that_strangers_make_up_leave_a_limited_number_of_ids(
         store.submissions.add("clinics", late)
     store.submissions.withdraw("study", os_words(4).tobytes())  # another survey has a limit of its own
     assert len(rows(store, "withdrawn")) == 5
+    store.surveys.set_open("clinics", False)
     assert tally_of(store, "clinics").n == 0
 
 
@@ -217,10 +245,11 @@ def test_two_withdrawals_of_one_record_at_once_take_it_out_of_the_counts_once(
     assert counts(store) == counts(store, recount_of)
 
 
+@pytest.mark.parametrize("mode", ["device", "organisation"])  # one waits, the other is counted at once
 def test_a_submission_that_arrives_in_the_middle_of_its_withdrawal_is_erased(
-    store: Store, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+    store: Store, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    submission = submissions(to=clinics, group="North")
+    submission = submissions(to=clinics, group="North", mode=mode)
     arriving = [submission]
 
     def stored(id_: bytes) -> Any:
@@ -232,8 +261,31 @@ def test_a_submission_that_arrives_in_the_middle_of_its_withdrawal_is_erased(
     original = store.submissions._stored
     monkeypatch.setattr(store.submissions, "_stored", stored)
     store.submissions.withdraw("clinics", submission.id)
-    assert rows(store, "submissions") == []
+    assert rows(store, "submissions") == rows(store, "intake") == []
     assert rows(store, "withdrawn") == [(submission.id,)]
+
+
+def test_a_record_that_is_released_in_the_middle_of_its_withdrawal_is_erased(
+    store: Store, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = submissions(to=clinics, group="North")
+    store.submissions.add("clinics", submission)
+    releases: list[list[str]] = []
+
+    def stored(id_: bytes) -> Any:
+        found = original(id_)
+        if not releases:
+            releases.append(release_people(store))
+        return found
+
+    original = store.submissions._stored
+    monkeypatch.setattr(store.submissions, "_stored", stored)
+    store.submissions.withdraw("clinics", submission.id)
+    assert releases == [["clinics"]]
+    assert rows(store, "submissions") == []
+    store.surveys.set_open("clinics", False)
+    assert count_of(store, "clinics") == recount_of(store, "clinics").n == 0
+    assert rows(store, "intake") == []
 
 
 def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(url: str, store: Store, clinics: Survey, submissions: Make) -> None:
@@ -245,6 +297,8 @@ def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(url: str, st
             own.submissions.add("clinics", submission)
             if i % 4 == 0:
                 tally_of(own, "clinics")
+            if i % 5 == 0:
+                release_people(own)
             if i % 2 == 0:
                 own.submissions.withdraw("clinics", submission.id)
 
@@ -254,6 +308,8 @@ def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(url: str, st
     for thread in threads:
         thread.join()
     staying = {s.id for i in range(6) for s in sent[i::6][1::2]}
+    other.surveys.set_open("clinics", False)
+    assert rows(store, "intake") == []
     assert {row[1] for row in rows(store, "submissions")} == staying
     assert counts(store) == counts(other) == counts(store, recount_of)
     assert sum(tally_of(store, "clinics", by_hand=b).n for b in (False, True)) == len(staying) == 60
@@ -264,41 +320,103 @@ def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(url: str, st
 def waiting(store: Store) -> Survey:
     """A published survey whose records are counted five at a time, with two groups."""
     question = {"id": "q", "text": "?", "type": "yes_no"}
-    source = {"deniable": 1, "batch": 5, "id": "waiting", "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"]}
+    source = {
+        "deniable": 1,
+        "batch": 5,
+        "accept_small_batches": True,
+        "id": "waiting",
+        "title": "T",
+        "about": "A.",
+        "epsilon": "ln 3",
+        "groups": ["North", "South"],
+    }
     survey = Survey.from_dict({**source, "questions": [question]})
     store.surveys.publish(survey)
     return survey
 
 
-def test_what_is_withdrawn_while_it_waits_never_enters_the_counts(store: Store, waiting: Survey, submissions: Make) -> None:
-    sent = [submissions(to=waiting, group="North") for _ in range(9)]
+def test_a_bulk_record_that_is_withdrawn_while_it_waits_never_enters_the_counts(store: Store, waiting: Survey, submissions: Make) -> None:
+    sent = [submissions(to=waiting, group="North", mode="organisation") for _ in range(9)]
     for submission in sent:
         store.submissions.add("waiting", submission)
     store.submissions.withdraw("waiting", sent[0].id)
-    store.submissions.add("waiting", submissions(to=waiting, group="North"))
+    store.submissions.add("waiting", submissions(to=waiting, group="North", mode="organisation"))
     assert count_of(store, "waiting") == 0
-    store.submissions.add("waiting", submissions(to=waiting, group="North"))
+    store.submissions.add("waiting", submissions(to=waiting, group="North", mode="organisation"))
     assert count_of(store, "waiting") == recount_of(store, "waiting").n == 5
     assert sent[0].id not in {row[1] for row in rows(store, "submissions")}
 
 
-def test_a_record_leaves_the_counts_together_with_other_changes(store: Store, waiting: Survey, submissions: Make) -> None:
-    for _ in range(15):
+def everything(store: Store) -> list[Any]:
+    """Returns all that is stored of a survey's records, but the number of the last release and when the next one is due."""
+    listed = {table: sorted(rows(store, table), key=repr) for table in ("submissions", "tallies", "spans", "invitations", "unmatched")}
+    return [listed, [row[:3] for row in rows(store, "arrivals") if row[0] == "waiting"], store.submissions.waiting("waiting")]
+
+
+def test_a_record_that_is_withdrawn_before_its_release_leaves_no_trace_but_its_id(store: Store, waiting: Survey, submissions: Make) -> None:
+    for _ in range(12):
         store.submissions.add("waiting", submissions(to=waiting, group="North"))
+    before, intake = everything(store), sorted(rows(store, "intake"))
+    submission = submissions(to=waiting, group="South", mode="by_hand")
+    store.submissions.add("waiting", submission)
+    assert everything(store) != before
+    store.submissions.withdraw("waiting", submission.id)
+    assert everything(store) == before
+    assert sorted(rows(store, "intake")) == intake
+    assert rows(store, "withdrawn") == [(submission.id,)]
+    release_people(store)
+    store.surveys.set_open("waiting", False)
+    assert submission.id not in {row[1] for row in rows(store, "submissions")}
+    assert count_of(store, "waiting") == recount_of(store, "waiting").n == 12
+    assert count_of(store, "waiting", by_hand=True) == 0
+
+
+def test_a_bulk_record_leaves_the_counts_together_with_other_changes(store: Store, waiting: Survey, submissions: Make) -> None:
+    for _ in range(15):
+        store.submissions.add("waiting", submissions(to=waiting, group="North", mode="organisation"))
     counted = [row[1] for row in rows(store, "submissions")]
     before = tally_of(store, "waiting").to_bytes()
     for number, id_ in enumerate(counted[:4], start=1):
         store.submissions.withdraw("waiting", id_)
         assert id_ not in {row[1] for row in rows(store, "submissions")}  # erased at once
         assert tally_of(store, "waiting").to_bytes() == recount_of(store, "waiting").to_bytes() == before, number
-    store.submissions.add("waiting", submissions(to=waiting, group="South"))  # another part
+    store.submissions.add("waiting", submissions(to=waiting, group="South", mode="organisation"))  # another part
     for _ in range(5):
         assert count_of(store, "waiting") == 10
-        store.submissions.add("waiting", submissions(to=waiting, group="North"))
+        store.submissions.add("waiting", submissions(to=waiting, group="North", mode="organisation"))
     assert count_of(store, "waiting") == recount_of(store, "waiting").n == 11  # five came, four went
     for id_ in counted[4:9]:
         assert count_of(store, "waiting", "North") == 11
         store.submissions.withdraw("waiting", id_)
+    assert count_of(store, "waiting", "North") == recount_of(store, "waiting").n == 6  # five that go are a batch as well
+
+
+def test_a_record_leaves_the_counts_with_the_next_release(store: Store, waiting: Survey, submissions: Make) -> None:
+    for _ in range(15):
+        store.submissions.add("waiting", submissions(to=waiting, group="North"))
+    assert release_people(store) == ["waiting"]
+    counted = [row[1] for row in rows(store, "submissions")]
+    before = tally_of(store, "waiting").to_bytes()
+    for number, id_ in enumerate(counted[:4], start=1):
+        store.submissions.withdraw("waiting", id_)
+        assert id_ not in {row[1] for row in rows(store, "submissions")}  # erased at once
+        assert tally_of(store, "waiting").to_bytes() == recount_of(store, "waiting").to_bytes() == before, number
+    erased = [row for row in rows(store, "intake") if row[1] is None]
+    assert len(erased) == 4
+    assert not any(id_ in sealed for id_ in counted for *_, sealed in erased)
+    for _ in range(5):
+        store.submissions.add("waiting", submissions(to=waiting, group="South"))  # another part
+    release_people(store)
+    assert count_of(store, "waiting") == recount_of(store, "waiting").n == 10
+    for _ in range(5):
+        store.submissions.add("waiting", submissions(to=waiting, group="North"))
+        assert count_of(store, "waiting") == 10
+    assert release_people(store) == ["waiting"]
+    assert count_of(store, "waiting") == recount_of(store, "waiting").n == 11  # five came, four went
+    for id_ in counted[4:9]:
+        store.submissions.withdraw("waiting", id_)
+        assert count_of(store, "waiting", "North") == recount_of(store, "waiting").n == 11
+    release_people(store)
     assert count_of(store, "waiting", "North") == recount_of(store, "waiting").n == 6  # five that go are a batch as well
 
 
@@ -311,40 +429,7 @@ def test_closing_takes_out_of_the_counts_what_was_withdrawn(store: Store, waitin
     assert count_of(store, "waiting") == recount_of(store, "waiting").n == 5
     store.submissions.withdraw("waiting", sent[1].id)  # a closed survey keeps nothing waiting
     assert count_of(store, "waiting") == recount_of(store, "waiting").n == 4
-
-
-def test_a_withdrawal_replies_and_leaves_the_same_whether_a_record_is_counted_waits_was_withdrawn_or_never_came(
-    client: FlaskClient, store: Store, waiting: Survey, submissions: Make
-) -> None:
-    codes = {name: new_code() for name in ("waits", "withdrawn", "never came", "in a closed survey")}
-    others = [new_code() for _ in range(10)]
-    for code in (*others, codes["withdrawn"], codes["waits"]):
-        store.submissions.add("waiting", submissions(to=waiting, group="North", id_=submission_id(code)))
-    there = {row[1] for row in rows(store, "submissions")}
-    codes = {"counted": next(code for code in others if submission_id(code) in there), **codes}
-    store.submissions.withdraw("waiting", submission_id(codes["withdrawn"]))
-    seen = set()
-    for name, code in codes.items():
-        if name == "in a closed survey":
-            store.surveys.set_open("waiting", False)
-        reply = send_code(client, code, "waiting")
-        seen.add(
-            (
-                reply.status,
-                tuple(reply.headers),
-                reply.data,
-                tally_of(store, "waiting").n if store.surveys.published("waiting").is_open else 5,
-            )
-        )
-    assert len(seen) == 1
-    store.surveys.set_open("waiting", True)
-    later = set()
-    for code in codes.values():
-        other = submissions(to=waiting, group="South", id_=submission_id(code))
-        reply = client.post("/api/v1/surveys/waiting/submissions", data=other.to_json(), content_type="application/json")
-        later.add((reply.status, reply.data))
-    assert {status for status, _ in later} == {"409 CONFLICT"}
-    assert len(later) == 1
+    assert rows(store, "intake") == []
 
 
 def test_whoever_has_no_right_to_submit_learns_nothing_of_an_id(

@@ -28,6 +28,7 @@ EVERYTHING: dict[str, Any] = {
     "epsilon": 9,
     "accept_high_epsilon": True,
     "batch": 1,
+    "accept_small_batches": True,
     "access": "invited",
     "groups": [HOSTILE, f"+{HOSTILE}"],
     "questions": [

@@ -11,11 +11,11 @@ from deniable_server.web.audience import NOBODY, Audience, Routes
 
 RESPONDENTS = Audience(login=False, forms=False, csrf=False, translated=True)
 AUDIENCES = {
-    **dict.fromkeys(("respondents", "about", "files", "api", "health"), RESPONDENTS),
+    **dict.fromkeys(("respondents", "kiosk", "about", "files", "public", "api", "health"), RESPONDENTS),
     **dict.fromkeys(("by_hand", "withdraw"), replace(RESPONDENTS, forms=True)),
     "preview": replace(RESPONDENTS, login=True),
     **dict.fromkeys(("api_document", "metrics"), replace(RESPONDENTS, translated=False)),
-    **dict.fromkeys(("auth", "joining"), Audience(login=False, forms=True, csrf=True, translated=False)),
+    **dict.fromkeys(("auth", "joining", "sso"), Audience(login=False, forms=True, csrf=True, translated=False)),
     **dict.fromkeys(("people", "audit"), Audience(login=True, forms=True, csrf=True, translated=False, operator=True)),
     **dict.fromkeys(
         (
@@ -26,6 +26,12 @@ AUDIENCES = {
             "members",
             "survey_keys",
             "webhooks",
+            "copies",
+            "ethics",
+            "levels",
+            "library",
+            "studies",
+            "tags",
             "researchers",
             "drafting",
             "publishing",
@@ -33,6 +39,12 @@ AUDIENCES = {
             "settings",
             "watch",
             "building",
+            "guide",
+            "sample",
+            "sharing",
+            "sso_account",
+            "teams",
+            "trials",
         ),
         Audience(login=True, forms=True, csrf=True, translated=False),
     ),

@@ -39,12 +39,13 @@ def dead(client: FlaskClient, start: str) -> list[str]:
     waiting, seen, found = [("", start)], {start}, []
     while waiting:
         page, address = waiting.pop()
-        reply = client.get(address)
-        if reply.status_code != 200:
-            found.append(f"{address} on {page}: {reply.status_code}")
-        if reply.mimetype != "text/html" or not address.startswith("/manage"):
-            continue
-        for href in map(unescape, _HREF.findall(reply.get_data(as_text=True))):
+        with client.get(address) as reply:
+            if reply.status_code != 200:
+                found.append(f"{address} on {page}: {reply.status_code}")
+            if reply.mimetype != "text/html" or not address.startswith("/manage"):
+                continue
+            text = reply.get_data(as_text=True)
+        for href in map(unescape, _HREF.findall(text)):
             to = urlsplit(urljoin(f"http://localhost{address}", href))
             target = f"{to.path}?{to.query}" if to.query else to.path
             if to.netloc == "localhost" and target not in seen:

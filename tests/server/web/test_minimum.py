@@ -45,12 +45,14 @@ TOWNS = Survey.from_dict(
         "title": "T",
         "about": "A.",
         "batch": 1,
+        "accept_small_batches": True,
         "groups": ["Large", "Small", "Next", "Mixed", "Empty", "Other"],
         "questions": [{**QUESTION, "id": "p"}, {**QUESTION, "id": "q"}],
     }
 )
 ONE = Survey.from_dict({**{key: value for key, value in TOWNS.to_dict().items() if key != "groups"}, "id": "one"})
-FEW, WAVE = (Survey.from_dict({**ONE.to_dict(), "id": name}) for name in ("few", "wave"))
+FEW, WAVE, LATER = (Survey.from_dict({**ONE.to_dict(), "id": name}) for name in ("few", "wave", "later"))
+STUDY = ("towns", "wave", "later", "few")
 
 Cells = list[tuple[str | None, Mode, int]]
 WITHHELD: dict[str, list[Cells]] = {
@@ -66,6 +68,7 @@ WITHHELD: dict[str, list[Cells]] = {
 FIGURES = {
     *("researchers.survey", "researchers.groups", "researchers.download", "researchers.chart", "researchers.group_file"),
     *("building.crosstab", "building.download", "building.waves", "building.download_waves", "building.waves_chart"),
+    "building.download_trends",
     *("building.model", "building.download_model", "data.download"),
     *("api.results", "api.tally", "api.reports", "api.bundle", "api.bundle_file"),
     *("results", "export"),  # commands
@@ -85,9 +88,9 @@ OPTIONS: list[dict[str, str]] = [
 ]
 PAIR = {"rows": "p", "columns": "q", "row": "p", "column": "q", "other": "few", "with": "wave", "outcome": "p", "predictor": "q"}
 VALUES = {"question": ("p",), "kind": ("csv", "json", "svg"), "name": ("bundle.zip", "estimates.csv"), "webhook_id": ("wh_0",)}
-OTHERS = {"second_factor.page", "audit.page"}
-"""Routes that are new at each look, and are not about records: a secret of an account, and the log with its times."""
-ELSEWHERE = {"draft_id", "filename", "token"}
+OTHERS = {"second_factor.page", "audit.page", "sample.results"}
+"""Routes that are new at each look, and are not about records of people: a secret of an account, the log, and the sample study."""
+ELSEWHERE = {"draft_id", "filename", "team_id", "token"}
 """Parameters of routes that are not about a survey's records."""
 
 
@@ -99,9 +102,11 @@ def records(survey: Survey, n: int, kind: int) -> bytes:
 
 def fill(store: Store, other: bool) -> None:
     """Publishes the surveys and adds the records; `other` deals those of the cells that are withheld the other way round."""
-    for survey in (TOWNS, ONE, FEW, WAVE):
+    for survey in (TOWNS, ONE, FEW, WAVE, LATER):
         store.surveys.publish(survey)
         store.life.keep(survey.id, Settings(least=LEAST))
+    for wave in STUDY[1:]:
+        store.studies.join(wave, STUDY[0])
     add(store, TOWNS, "Large", "device", records(TOWNS, 50, 1))
     add(store, TOWNS, "Other", "device", records(TOWNS, 61, 2))
     for name, several in WITHHELD.items():
@@ -116,6 +121,7 @@ def fill(store: Store, other: bool) -> None:
                 add(store, survey, group, mode, b"".join(dealt[:count]))
                 dealt = dealt[count:]
     add(store, WAVE, None, "device", records(WAVE, 70, 3))
+    add(store, LATER, None, "device", records(LATER, 60, 5))
     add(store, FEW, None, "device", records(FEW, 29, 7 if other else 8))
 
 
@@ -131,7 +137,7 @@ class World:
         folder.mkdir()
         self.folder, self.store = folder, open_store(folder / "deniable.db")
         fill(self.store, other)
-        for survey in (TOWNS, ONE, FEW, WAVE):
+        for survey in (TOWNS, ONE, FEW, WAVE, LATER):
             self.store.life.keep(survey.id, Settings(least=least))
         set_password(self.store.accounts, "ada", PASSWORD)
         self.store.people.set_operator("ada", True)
@@ -188,7 +194,7 @@ class World:
 
 def plain(status: int, body: bytes) -> bytes:
     """A reply without what changes from look to look."""
-    return b"%d " % status + re.sub(rb'name="(csrf_token|secret|once)"[^>]*>', b"", body)
+    return b"%d " % status + re.sub(rb'name="(csrf_token|secret|once)"[^>]*>|"study":\{"id":"[0-9a-f]+"', b"", body)
 
 
 def differing(one: Mapping[tuple[str, str], bytes], other: Mapping[tuple[str, str], bytes]) -> list[tuple[str, str]]:

@@ -139,7 +139,8 @@ def test_a_catalog_has_no_mistakes_and_where_it_claims_to_be_complete_no_gaps(fi
 
 def test_the_texts_of_templates_and_of_modules_are_collected(sources: Catalog) -> None:
     places = {text: {file for file, _ in sources[text].locations} for text in ("Not found", "This survey is closed")}
-    assert places == {"Not found": {"templates/error.html"}, "This survey is closed": {"templates/respondents/closed.html"}}
+    pages = {"templates/respondents/closed.html", "templates/respondents/kiosk_steps.html"}
+    assert places == {"Not found": {"templates/error.html"}, "This survey is closed": pages}
     assert sum(map(in_module, sources)) > 20
     assert any(in_module(message) and message.pluralizable for message in sources)
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 from flask import Blueprint, Flask
 from flask.testing import FlaskClient
+from tests.kit.issuer import base64url
 from werkzeug.test import TestResponse
 
 from deniable.survey import Survey
@@ -24,6 +25,7 @@ from deniable_server.identity.passwords import set_password
 from deniable_server.store.errors import UnknownSurveyError
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
+from deniable_server.store.teams import Team
 from deniable_server.web import audience
 
 Make = Callable[..., Submission]
@@ -42,9 +44,10 @@ def of_survey(role: str, status: int = 200) -> tuple[int, ...]:
     return row(302, 404, *(status if members.index(one) >= members.index(role) else 403 for one in members), 404)
 
 
-def of_draft(status: int) -> tuple[int, ...]:
-    """Of a page of a draft: it is there for its author alone."""
-    return row(302, *(status if one == "owner" else 404 for one in INSIDE))
+def of_draft(role: str, status: int, others: int = 403) -> tuple[int, ...]:
+    """Of a page of a draft: those it is shared with may open it from this role up; others get `others`, or 404 without a role."""
+    members = INSIDE[1:-1]
+    return row(302, 404, *(status if members.index(one) >= members.index(role) else others for one in members), 404)
 
 
 PUBLIC = (200,) * 13  # reading it is everybody's
@@ -53,7 +56,8 @@ RESEARCHERS = row(302, *(200,) * 6)  # whoever is logged in
 SENT_ON = row(302, *(302,) * 6)  # who is logged in to the next page, others to the door
 OPERATORS = row(302, *(403,) * 5, 200)
 VIEWERS, ANALYSTS, EDITORS, OWNERS = map(of_survey, INSIDE[1:-1])
-AUTHORS = of_draft(200)
+AUTHORS = of_draft("owner", 200)
+READERS = of_draft("viewer", 200)
 
 
 MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
@@ -65,7 +69,10 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("files.logo", "GET"): (404,) * 13,  # there is none
     ("about.definition", "GET"): PUBLIC,
     ("about.privacy", "GET"): PUBLIC,
+    ("public.page", "GET"): PUBLIC,  # of a survey with `results: public`; of others there is none: tests/server/public
+    ("public.download", "GET"): PUBLIC,
     ("about.accessibility", "GET"): PUBLIC,
+    ("kiosk.page", "GET"): PUBLIC,
     ("by_hand.blank", "GET"): PUBLIC,
     ("by_hand.record", "POST"): OWN_PAGE,
     ("withdraw.blank", "GET"): PUBLIC,
@@ -75,10 +82,12 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("metrics.page", "GET"): (404,) * 13,  # it is there on request only: tests/server/api/test_metrics.py
     ("api.surveys", "GET"): (*(401,) * 9, *(200,) * 4),  # those that the key is for: tests/server/api/test_listing.py
     ("api.definition", "GET"): PUBLIC,
+    ("api.full_groups", "GET"): PUBLIC,
     ("api.submit", "POST"): (*OWN_PAGE[:9], 200, 403, 403, 403),  # one record
     ("api.submit many", "POST"): (401, 401, 403, *(401,) * 6, 200, 403, 403, 403),
     ("api.withdraw", "POST"): OWN_PAGE,
     ("api.check_invitation", "POST"): OWN_PAGE,
+    ("api.exchange", "POST"): (400, 400, 403, *(400,) * 10),  # likewise; this survey takes no codes
     ("api.results", "GET"): (*(401,) * 9, 403, 200, 403, 403),  # a session opens the pages only
     ("api.progress", "GET"): (*(401,) * 9, 403, 200, 403, 403),
     ("api.tally", "GET"): (*(401,) * 9, 403, 200, 403, 403),  # what results are computed from
@@ -118,23 +127,59 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("building.waves", "GET"): VIEWERS,
     ("building.download_waves", "GET"): of_survey("viewer", 400),  # with no other survey
     ("building.waves_chart", "GET"): of_survey("viewer", 400),
+    ("building.download_trends", "GET"): of_survey("viewer", 400),  # of a survey in no study
     ("building.download", "GET"): of_survey("viewer", 400),  # of a survey with one question
     ("building.model", "GET"): VIEWERS,
     ("building.download_model", "GET"): of_survey("viewer", 400),  # of nothing that was chosen
     ("drafting.survey", "GET"): RESEARCHERS,
     ("drafting.survey", "POST"): SENT_ON,
-    ("drafting.edit", "GET"): AUTHORS,
-    ("drafting.change", "POST"): of_draft(409),  # of a page that is out of date
-    ("drafting.source", "GET"): AUTHORS,
-    ("drafting.write", "POST"): of_draft(409),
-    ("drafting.download", "GET"): AUTHORS,
-    ("drafting.planned", "GET"): AUTHORS,
-    ("drafting.preview", "GET"): AUTHORS,
-    ("drafting.delete", "POST"): of_draft(302),
+    ("drafting.edit", "GET"): of_draft("editor", 200, others=302),
+    ("drafting.change", "POST"): of_draft("editor", 409),  # of a page that is out of date
+    ("drafting.source", "GET"): of_draft("editor", 200, others=302),
+    ("drafting.write", "POST"): of_draft("editor", 409),
+    ("drafting.download", "GET"): READERS,
+    ("drafting.planned", "GET"): READERS,
+    ("drafting.preview", "GET"): READERS,
+    ("drafting.delete", "POST"): of_draft("owner", 302),
+    ("library.page", "GET"): of_draft("editor", 200),
+    ("library.insert", "POST"): of_draft("editor", 422),  # nothing
+    ("levels.page", "GET"): READERS,
+    ("levels.apply", "POST"): of_draft("editor", 422),  # without a number of people
     ("publishing.page", "GET"): AUTHORS,
-    ("publishing.publish", "POST"): of_draft(409),  # of nothing that was asked about
-    ("preview.page", "GET"): AUTHORS,
-    ("preview.definition", "GET"): AUTHORS,
+    ("publishing.publish", "POST"): of_draft("owner", 409),  # of nothing that was asked about
+    ("preview.page", "GET"): READERS,
+    ("preview.definition", "GET"): READERS,
+    ("sharing.page", "GET"): AUTHORS,
+    ("sharing.share", "POST"): of_draft("owner", 422),  # with nobody
+    ("sharing.share_team", "POST"): of_draft("owner", 422),
+    ("sharing.read", "GET"): row(302, 404, 200, 200, 302, 302, 404),  # whoever may write is led to the fields
+    ("sso.start", "GET"): (404,) * 13,  # there is none: tests/server/identity/test_sso.py
+    ("sso.back", "GET"): (404,) * 13,
+    ("sso_account.bind", "POST"): row(302, *(404,) * 6),
+    ("sso_account.unbind", "POST"): SENT_ON,  # from a provider that is not there any more
+    ("teams.page", "GET"): RESEARCHERS,
+    ("teams.create", "POST"): row(302, *(403,) * 5, 422),  # without a name
+    ("teams.members", "GET"): row(302, 404, 404, 200, 404, 404, 200),  # the analyst is in it
+    ("teams.change", "POST"): row(302, 404, 404, 403, 404, 404, 422),
+    ("teams.delete", "POST"): row(302, 404, 404, 403, 404, 404, 302),
+    ("trials.page", "GET"): READERS,
+    ("trials.start", "POST"): of_draft("editor", 302),
+    ("trials.simulate", "POST"): of_draft("editor", 422),  # without a number of people
+    ("trials.discard", "POST"): of_draft("editor", 302),
+    ("sample.results", "GET"): SENT_ON,
+    ("sample.remove", "POST"): SENT_ON,
+    ("guide.contents", "GET"): RESEARCHERS,
+    ("guide.chapter", "GET"): RESEARCHERS,
+    ("copies.copy", "POST"): of_survey("viewer", 302),
+    ("copies.wave", "POST"): of_survey("editor", 302),
+    ("copies.source", "GET"): VIEWERS,
+    ("studies.change", "POST"): of_survey("editor", 400),  # nothing that it does
+    ("tags.of_survey", "GET"): VIEWERS,
+    ("tags.tag_survey", "POST"): of_survey("editor", 302),
+    ("tags.of_draft", "GET"): READERS,
+    ("tags.tag_draft", "POST"): of_draft("editor", 302),
+    ("tags.page", "GET"): RESEARCHERS,
+    ("tags.change", "POST"): row(302, *(400,) * 6),  # nothing that it does
     ("people.page", "GET"): OPERATORS,
     ("people.change", "POST"): row(302, *(403,) * 5, 400),  # nothing
     ("people.invite", "POST"): OPERATORS,
@@ -146,21 +191,37 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("survey_keys.revoke", "POST"): of_survey("owner", 302),
     ("members.page", "GET"): OWNERS,
     ("members.change", "POST"): of_survey("owner", 422),  # nobody
+    ("members.change_team", "POST"): of_survey("owner", 422),
     ("settings.questions", "GET"): VIEWERS,
     ("settings.planned", "GET"): VIEWERS,
     ("settings.page", "GET"): VIEWERS,
     ("settings.keep", "POST"): of_survey("owner", 302),
+    ("settings.quotas", "POST"): of_survey("owner", 302),
     ("settings.pause", "POST"): of_survey("editor", 302),
     ("settings.archive", "POST"): of_survey("owner", 302),
     ("settings.delete", "POST"): of_survey("owner", 422),  # without the survey's id
     ("watch.page", "GET"): VIEWERS,
+    ("ethics.page", "GET"): VIEWERS,
+    ("ethics.document", "GET"): VIEWERS,
+    ("ethics.draft_page", "GET"): READERS,
+    ("ethics.draft_document", "GET"): READERS,
     ("data.page", "GET"): ANALYSTS,
     ("data.download", "GET"): ANALYSTS,
     ("settings.close", "POST"): of_survey("owner", 302),
     ("inviting.page", "GET"): EDITORS,
     ("inviting.codes", "POST"): of_survey("editor", 422),  # of a survey without codes
+    ("inviting.reminder", "GET"): of_survey("editor", 302),  # the same
 }
-OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css", "download": "README.md", "bundle_file": "README.md"}
+OTHER_NAMES = {
+    "browser_file": "form.mjs",
+    "static_file": "base.css",
+    "download": "README.md",
+    "bundle_file": "README.md",
+    "document": "protocol.md",
+    "chapter": "guide/writing",
+}
+OTHER_NAMES["draft_document"] = "protocol.md"
+TEAM = "Analysts"
 DRAFT = "{deniable: 1, id: new, title: T, about: A, epsilon: 1, questions: [{id: q, text: Q, type: yes_no}]}"
 OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
 
@@ -179,7 +240,7 @@ class Door:
         self.app, self.log_in, self.submissions = app, log_in, submissions
         store: Store = services_of(app).store
         question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
-        keys_ = {"deniable": 1, "title": "T", "about": "A.", "groups": ["North", "South"], "questions": [question]}
+        keys_ = {"deniable": 1, "title": "T", "about": "A.", "results": "public", "groups": ["North", "South"], "questions": [question]}
         self.survey, hers, other = (Survey.from_dict({**keys_, "id": name}) for name in ("s-here", "s-hers", "elsewhere"))
         for user in (*INSIDE, "she"):
             set_password(store.accounts, user, "correct horse battery")
@@ -187,9 +248,10 @@ class Door:
         store.surveys.publish(self.survey, "owner")
         store.surveys.publish(hers, "she")
         store.surveys.publish(other)
-        for user in INSIDE[1:-2]:
+        for user in ("viewer", "editor"):
             store.roles.grant("s-here", user, Role.of(user))
         self.link = account_links.make(store, "", operator=False)
+        self.make_team()
         made = {
             "key to submit": api_keys.make(store, "submit", ["submit"]),
             "key to results": api_keys.make(store, "results", ["results"]),
@@ -204,12 +266,13 @@ class Door:
         client = self.log_in(self.app, role.removesuffix(" without a token")) if role.startswith(INSIDE) else self.app.test_client()
         endpoint = name.split()[0]
         (rule,) = [rule for rule in self.app.url_map.iter_rules(endpoint) if method in (rule.methods or set())]
-        drafts = services_of(self.app).store.drafts
+        self.make_team()
         values = {
             "survey_id": survey,
             "token": self.link.rpartition("/")[2],
             "webhook_id": "wh_0",
-            "draft_id": drafts.begin("owner", DRAFT).id if "draft_id" in rule.arguments else "",
+            "draft_id": self.draft() if "draft_id" in rule.arguments else "",
+            "team_id": Team(TEAM, {}).id,
             "question": "q",
             "kind": "yaml" if "draft_id" in rule.arguments else "csv",
             "name": OTHER_NAMES.get(endpoint.split(".")[1], "x"),
@@ -219,12 +282,33 @@ class Door:
         body = self.body(name, client, role) if method == "POST" else {}
         return client.open(path, method=method, headers=self.headers.get(role, {}), **body)
 
+    def make_team(self) -> None:
+        """The analyst has all rights by a team alone. It is made again where somebody has deleted it."""
+        teams = services_of(self.app).store.teams
+        if TEAM not in [team.name for team in teams.all()]:
+            teams.create(TEAM)
+            teams.join(TEAM, "analyst", manager=False)
+            teams.grant("s-here", TEAM, Role.ANALYST)
+
+    def draft(self) -> str:
+        """A new draft of the owner's, which the others share."""
+        store = services_of(self.app).store
+        for head in store.drafts.listed("owner"):
+            store.drafts.remove(head.id)  # a person has 200 at most
+        draft = store.drafts.begin("owner", DRAFT)
+        for user in ("viewer", "editor"):
+            store.draft_roles.grant(draft.id, user, Role.of(user))
+        store.draft_roles.grant_team(draft.id, TEAM, Role.VIEWER)
+        return draft.id
+
     def body(self, name: str, client: FlaskClient, role: str) -> dict[str, object]:
         secret = os.urandom(15)
         if name.startswith("api.submit"):
             return {"data": self.submissions(3 if "many" in name else 1, to=self.survey, group="North").to_json(), **JSON}
         if name in ("api.withdraw", "api.check_invitation", "api.make_webhook"):
             return {"json": {"code": codes_base64(secret)}}
+        if name == "api.exchange":
+            return {"json": {"code": codes_base64(secret), "blinded": base64url(b"\1" * 256)}}
         if name == "auth.login":
             return {"data": {"user": role, "password": "a wrong password", "csrf_token": token(client) if role in INSIDE else ""}}
         if self.app.blueprints[name.split(".")[0]].audience.csrf:

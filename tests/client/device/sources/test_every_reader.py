@@ -144,6 +144,14 @@ def test_whole_numbers_may_have_become_floats(tmp_path: Path, reader: str) -> No
     assert read(READERS[reader](tmp_path, table), extra=ExtraColumns("clinic")) == [(0, 1, 3, 1), (1, 3, 0, 0)]
 
 
+@pytest.mark.parametrize("reader", ["csv", "dicts", "pandas"])
+@pytest.mark.parametrize("argument", ["group_column", "person_column", "row_key"])
+def test_the_column_without_a_name_that_pandas_writes_for_an_index_can_be_used(tmp_path: Path, reader: str, argument: str) -> None:
+    rows = READERS[reader](tmp_path, {"": ["1", "2", "1", "2", "1", "2"], **PLAIN})
+    groups = [0, 1, 0, 1, 0, 1] if argument == "group_column" else [-1] * 6
+    assert read(rows, extra=ExtraColumns(**{argument: ""})) == [(*row[:3], group) for row, group in zip(EXPECTED, groups, strict=True)]
+
+
 def test_an_option_that_is_written_with_zeros_is_that_option() -> None:
     assert read([{"smokes": "1.0", "ward": "1.0"}]) == [(0, 2, 11, -1)]
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from tests.client.device.test_branching import every_answer, surveys
 
+from deniable.device.branching import apply_skip_logic
 from deniable.estimate.moments import pseudo_answers
 from deniable.estimate.moments.structural_zeros import impossible, removal
 from deniable.mechanism import Channel
@@ -20,9 +24,13 @@ def survey(**show_if: Any) -> Survey:
         "town": {"type": "choice", "options": ["north", "south", "west"]},
         "drugs": {"type": "multi_choice", "options": ["tea", "coffee"]},
         "often": {"type": "choice", "options": ["daily", "rarely"]},
+        "pain": {"type": "scale", "options": ["no", "some", "much"], "scores": [0, 1, 2]},
+        "fear": {"type": "scale", "options": ["no", "some", "much"], "scores": [0, 1, 2], "required": False},
         "last": {"type": "yes_no"},
     }
     shown = {name: {"show_if": show_if[name]} if name in show_if else {} for name in kinds}
+    for name in show_if:
+        kinds[name].pop("required", None)
     questions = [{"id": name, "text": "?", **kind, **shown[name]} for name, kind in kinds.items()]
     return Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 6, "questions": questions})
 
@@ -50,6 +58,13 @@ YES, NOT_WEST = {"question": "used", "is": ["yes"]}, {"question": "town", "is": 
         ({"often": {"question": "drugs", "is": ["tea"]}}, ("drugs[tea]", "often"), ["...", "00."]),
         ({"often": {"question": "drugs", "is": ["tea", "coffee"]}}, ("drugs[tea]", "often"), ["...", "..."]),
         ({"drugs": YES}, ("used", "drugs[tea]"), ["...", "00."]),
+        ({"last": {"score": ["pain"], "at_least": 2}}, ("pain", "last"), ["00.", "00.", "..."]),
+        ({"last": {"score": ["pain", "fear"], "at_least": 4}}, ("pain", "last"), ["00.", "00.", "..."]),
+        ({"last": {"score": ["pain", "fear"], "at_least": 2}}, ("pain", "last"), ["...", "...", "..."]),
+        ({"last": {"score": ["pain", "fear"], "below": 1}}, ("fear", "last"), ["...", "00.", "00.", "..."]),
+        ({"last": {"count": ["pain", "fear"], "is": ["much"], "at_least": 2}}, ("fear", "last"), ["00.", "00.", "...", "00."]),
+        ({"fear": YES, "last": {"score": ["fear"], "at_least": 1}}, ("used", "last"), ["...", "00."]),
+        ({"last": {"all": [YES, {"score": ["pain"], "below": 1}]}}, ("pain", "last"), ["...", "00.", "00."]),
     ],
 )
 def test_an_answer_that_the_other_one_hid_cannot_be(show_if: dict[str, Any], pair: tuple[str, str], zeros: list[str]) -> None:
@@ -98,3 +113,15 @@ def test_a_subset_of_categories_is_handled_as_one_is() -> None:
     change, plain = removal(truth, channels, zeros), pseudo_answers.covariance(truth, channels, 1.0)
     assert change @ truth.ravel() == pytest.approx(truth.ravel())
     assert np.diagonal(change @ plain @ change.T)[0] < 0.8 * np.diagonal(plain)[0]
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(surveys())
+def test_no_pair_that_somebody_can_send_is_taken_to_be_impossible(survey: Survey) -> None:
+    """Of conditions of every kind, by trying all answers."""
+    sent = apply_skip_logic(survey, every_answer(survey))
+    for (i, first), (j, second) in itertools.combinations(enumerate(survey.items), 2):
+        seen = np.zeros((first.k, second.k), dtype=bool)
+        seen[sent[i], sent[j]] = True
+        assert not (impossible(survey, first.id, second.id) & seen).any()

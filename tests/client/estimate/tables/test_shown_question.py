@@ -10,6 +10,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import Sample, analyse, crosstab
 from deniable.estimate.moments import pseudo_answers, structural_zeros
 from deniable.estimate.tables import conditional_share, cramers_v, independence
+from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
 
@@ -124,3 +125,19 @@ def test_in_a_sample_impossible_pairs_are_0_too_and_take_noise_off() -> None:
     assert (other.estimate, other.std_error) == (pytest.approx(one.estimate, abs=1e-6), pytest.approx(one.std_error, rel=1e-3))
     clusters = analyse(survey, tallies, sample=Sample(clusters="group")).among_shown("often")
     assert clusters.part.estimate == pytest.approx(0.25, abs=1e-3)
+
+
+def test_after_a_sum_it_is_refused() -> None:
+    scale = {"text": "?", "type": "scale", "options": ["no", "some", "much"], "scores": [0, 1, 2]}
+    asked = [
+        {**scale, "id": "p1"},
+        {**scale, "id": "p2"},
+        {"id": "why", "text": "?", "type": "yes_no", "show_if": {"score": ["p1"], "at_least": 2}},
+    ]
+    survey = Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 6, "questions": asked})
+    truth = {"p1": [0.5, 0.2, 0.3], "p2": [0.5, 0.2, 0.3], "why": [0.5, 0.5, 0.0]}
+    simulated = simulate(survey, truth, 2000)
+    hidden = simulated.answers["p1"] != "much"
+    assert simulated.truth.query("question == 'why' and option == 'no answer'")["share"].item() == pytest.approx(hidden.mean())
+    with pytest.raises(EstimateError, match="question why must be one that is shown only after answers to one other question"):
+        analyse(survey, simulated.reports).among_shown("why")

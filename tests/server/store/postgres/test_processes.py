@@ -18,6 +18,7 @@ import pytest
 from tests.kit.breaks import broken_server
 from tests.kit.servers.later import adding
 from tests.kit.servers.process import ServerProcess, reserved
+from tests.kit.servers.release import release_people
 from tests.kit.servers.tallies import recount_of, tally_of
 from tests.server.store.conftest import Databases
 from tests.server.store.postgresql import server
@@ -85,8 +86,11 @@ def kill_under_load(webs: list[Web], kills: int, crashes: bool) -> tuple[Load, T
     threads = [threading.Thread(target=load.client, daemon=True) for _ in range(CLIENTS)]
     for thread in threads:
         thread.start()
+    other = open_store(url)
     for number in range(kills):
         load.wait_for(SENT * (number + 1))
+        if number % CRASHES == 1:
+            release_people(other)
         victim = random.choice(webs)
         victim.kill()
         if crashes and number % CRASHES == 0:
@@ -99,8 +103,10 @@ def kill_under_load(webs: list[Web], kills: int, crashes: bool) -> tuple[Load, T
         thread.join()
     for web in webs:
         web.stop()
+    other.close()
     with closing(open_store(url)) as store:
         store.surveys.set_open("buckets", False)
+        release_people(store)  # it may have had a release on this day
         return load, tally_of(store, "buckets"), recount_of(store, "buckets")
 
 

@@ -48,7 +48,7 @@ def test_a_full_disk_is_said_so_keeps_nothing_and_ends_when_there_is_room(
     first = open_store(tmp_path / "small.db")
     first.surveys.publish(survey)
     first.close()
-    pages.append(40)
+    pages.append((tmp_path / "small.db").stat().st_size // 4096 + 12)
     monkeypatch.setattr(SqliteFile, "connect", connect)
     store = open_store(tmp_path / "small.db")
     accepted = 0
@@ -130,6 +130,7 @@ def test_another_program_that_holds_the_file_stops_no_reader_and_writers_hear_so
                 writing.result()
         program.execute("ROLLBACK")
     assert store.submissions.add("study", submissions()) is True
+    store.surveys.set_open("study", False)
     assert count_of(store, "study") == recount_of(store, "study").n == 6
 
 

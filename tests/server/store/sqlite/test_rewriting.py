@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tests.kit.servers.release import release_people
 from tests.kit.servers.tallies import tally_of
 from tests.server.store.test_withdrawal import clinics
 
@@ -19,7 +20,7 @@ from deniable.wire.submission import Submission
 from deniable_server.store import open_store
 from deniable_server.store.errors import FullError, UnavailableError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql import batch_release, vacuum
+from deniable_server.store.sql import counting, vacuum
 from deniable_server.store.sqlite import file
 from deniable_server.store.sqlite.file import SqliteFile
 
@@ -76,10 +77,12 @@ def test_the_file_is_rewritten_once_for_many_withdrawals_and_not_for_codes_witho
     monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
     monkeypatch.setattr(file, "SMALL_BYTES", 0)  # else what arrives would do the same
     monkeypatch.setattr(store.database.rewriting, "_rewrite", lambda: calls.append(tally_of(store, "clinics").n))
-    sent = [submissions(to=clinics, group="North") for _ in range(20)]
-    for submission in sent:
+    sent = [submissions(to=clinics, group="North", mode="organisation") for _ in range(20)]
+    waiting = submissions(to=clinics, group="North")
+    for submission in (*sent, waiting):
         store.submissions.add("clinics", submission)
-    store.submissions.withdraw("clinics", os_words(4).tobytes())
+    for id_ in (os_words(4).tobytes(), waiting.id):
+        store.submissions.withdraw("clinics", id_)
     assert store.database.rewriting._timer is None
     timers = set()
     for submission in sent:
@@ -117,7 +120,7 @@ def test_a_rewriting_that_failed_is_due_again(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_closed_store_rewrites_nothing_more(store: Store, clinics: Survey, submissions: Make) -> None:
-    submission = submissions(to=clinics, group="North")
+    submission = submissions(to=clinics, group="North", mode="organisation")
     store.submissions.add("clinics", submission)
     store.submissions.withdraw("clinics", submission.id)
     timer = store.database.rewriting._timer
@@ -143,17 +146,20 @@ def test_a_database_that_only_unlinks_would_be_found_out(
 
 
 def written_by_a_withdrawal(store: Store, submissions: Make, is_open: bool) -> int:
-    """What the writer writes, in bytes, to withdraw one of ten records of 2,048 bits."""
+    """Returns the bytes that the writer writes to withdraw one of ten or twenty counted records of 2,048 bits."""
     questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(2048)]
     wide = Survey.from_dict({"deniable": 1, "id": "wide", "title": "T", "about": "A.", "epsilon": 8, "questions": questions})
     store.surveys.publish(wide)
-    sent = [submissions(to=wide) for _ in range(10)]
+    sent = [submissions(to=wide) for _ in range(20)]
     for submission in sent:
         store.submissions.add("wide", submission)
+    assert release_people(store) == ["wide"]
     store.surveys.set_open("wide", is_open)
+    with store.database.reading() as connection:
+        (id_,) = connection.execute("SELECT id FROM submissions").fetchone()
     written = Path(f"/proc/self/task/{store.database.writer._thread.native_id}/io")
     before = int(written.read_text().split()[3])
-    store.submissions.withdraw("wide", sent[0].id)
+    store.submissions.withdraw("wide", id_)
     return int(written.read_text().split()[3]) - before
 
 
@@ -169,5 +175,5 @@ def test_a_withdrawal_of_a_wide_record_keeps_the_writer_for_a_few_pages_only(
 @pytest.mark.slow
 def test_pairs_of_wide_records_that_are_kept_would_be_found_out(store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
-    monkeypatch.setattr(batch_release.tallies, "WIDE", 4096)
+    monkeypatch.setattr(counting.tallies, "WIDE", 4096)
     assert written_by_a_withdrawal(store, submissions, False) > 4096 * 4096

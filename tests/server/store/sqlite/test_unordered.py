@@ -14,12 +14,15 @@ import httpx
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
+from tests.kit.issuer import exchanged
 from tests.kit.patience import PATIENCE
+from tests.kit.servers.release import release_people
 
 from deniable.device.entropy import os_words
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
+from deniable_server.store import open_store
 
 pytestmark = pytest.mark.slow
 
@@ -60,6 +63,12 @@ def wait_until_idle(db: Path) -> None:
             time.sleep(0.01)
 
 
+def release_from_outside(db: Path) -> None:
+    """Releases records beside the running server."""
+    with closing(open_store(db)) as store:
+        assert release_people(store)
+
+
 def test_storage_order_tells_nothing_about_arrival(make_server: Callable[[], Any], survey: Survey, submissions: Make) -> None:
     server = make_server()
     survey = Survey.from_dict({**survey.to_dict(), "batch": 10})
@@ -71,6 +80,7 @@ def test_storage_order_tells_nothing_about_arrival(make_server: Callable[[], Any
             submission = submissions(to=survey)
             http.post("/api/v1/surveys/study/submissions", content=submission.to_json()).raise_for_status()
             ids.append(submission.id)
+    release_from_outside(server.db)
     wait_until_idle(server.db)
     running = order_in_files(server.db.parent, ids)
     server.stop()
@@ -99,6 +109,7 @@ def test_not_even_the_places_inside_a_page_show_an_order_once_the_server_has_sto
         url = f"{server.url}/api/v1/surveys/study/submissions"
         httpx.post(url, content=submission.to_json(), headers=JSON, timeout=PATIENCE).raise_for_status()
         ids.append(submission.id)
+    release_from_outside(server.db)
     server.stop()
     content = server.db.read_bytes()
     # cells are written from the end of a page to its beginning, so keys fall as offsets rise
@@ -144,17 +155,21 @@ def worst_link(folder: Path, hashes: list[bytes], ids: list[bytes]) -> float:
 def test_nothing_on_the_disk_leads_from_an_invitation_to_its_submission(make_server: Callable[[], Any], submissions: Make) -> None:
     server = make_server()
     question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
-    survey = Survey.from_dict({"deniable": 1, "id": "staff", "title": "T", "about": "A.", "access": "invited", "questions": [question]})
+    survey = Survey.from_dict(
+        {"deniable": 1, "id": "staff", "title": "T", "about": "A.", "access": "invited", "release": "daily", "questions": [question]}
+    )
     server.publish(survey)
     made = [access_codes.read(code) for code in server.run("invite", "staff", "--count", str(ARRIVALS)).split()]
     hashes = [access_codes.invitation_hash("staff", code) for code in made]
     server.start()
     ids = []
-    with httpx.Client(base_url=server.url, headers=JSON, timeout=PATIENCE) as http:
-        for code in made:
-            submission = submissions(to=survey, invitation=code)
+    with httpx.Client(base_url=server.url, headers=JSON, timeout=PATIENCE) as http, closing(open_store(server.db)) as store:
+        survey = store.surveys.published("staff").survey
+        for code in made:  # exchanged and used at once, in the same order
+            submission = submissions(to=survey, token=exchanged(store.invitations, survey, code))
             http.post("/api/v1/surveys/staff/submissions", content=submission.to_json()).raise_for_status()
             ids.append(submission.id)
+    release_from_outside(server.db)
     wait_until_idle(server.db)
     running = worst_link(server.db.parent, hashes, ids)
     server.stop()
@@ -231,7 +246,7 @@ def test_files_logs_and_error_pages_hold_no_answer_address_or_agent(make_server:
     names = [p for folder in (server.db.parent, server.folder) for p in folder.iterdir() if p.is_file() and p.suffix != ".json"]
     files = {str(p): p.read_bytes() for p in names} | {"replies": replies}
     assert len(files) >= 5
-    assert server.run("list").count("510 records, up to 54 may wait") == 1
+    assert server.run("list").count("0 records, 520 or more wait for their release") == 1
     assert leaks(files, survey.definition) == {}
     server.stop()
     assert leaks({str(p): p.read_bytes() for p in server.db.parent.iterdir()}, survey.definition) == {}
