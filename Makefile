@@ -21,7 +21,7 @@ export UV_HTTP_TIMEOUT ?= 60
 export UV_HTTP_RETRIES ?= 5
 LIMIT := $(if $(shell command -v timeout),timeout -k 10 1200)
 
-LONG := accessibility backups canaries chance crowds environments fonts frames fuzz-api guessers kills kills-bulk lint-api order stalls
+LONG := accessibility adversary backups canaries chance crowds environments fonts forms frames fuzz-api guessers kills kills-bulk lint-api order stalls
 
 .PHONY: bench browser check clean compiled demo format long messages quick release-hashes screenshots test tests
 .PHONY: $(addprefix long-,$(LONG))
@@ -100,13 +100,19 @@ long:
 MESSAGES := server/deniable_server/translations
 messages: $(VENV)/.dev
 	$(BIN)/pybabel --quiet extract --mapping-file babel.cfg --keywords t --keywords tn:1,2 --add-location file --sort-by-file \
-	  --omit-header --width 120 --output-file $(MESSAGES)/deniable.pot templates/base.html templates/error.html templates/respondents client/deniable/browser
+	  --omit-header --width 120 --output-file $(MESSAGES)/deniable.pot templates/base.html templates/error.html templates/respondents client/deniable/browser \
+	  client/deniable/privacy
 	$(BIN)/pybabel --quiet update --domain deniable --input-file $(MESSAGES)/deniable.pot --output-dir $(MESSAGES) \
 	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width 120
 
 # The hashes that `deniable verify` compares with: run it last, after any change to the respondents' page or what it loads.
 release-hashes: $(VENV)/.dev
 	$(BIN)/python -m deniable_server.operate.released
+
+# Each XLSForm and each LimeSurvey survey in FOLDER is compared with its import: who is asked what, and whether the report names every difference.
+FOLDER ?= .
+long-forms: $(VENV)/.dev
+	$(BIN)/python -m tests.kit.form_comparison $(FOLDER)
 
 # At least 280 respondents in browsers of three engines: 140, and as many whose profiles are compared on all ways through the pages; and a search
 # for their answers, and for whatever follows them, in every place.
@@ -141,6 +147,11 @@ long-guessers: $(VENV)/.dev
 # 40 researchers who have everything computed beside 4 respondents: prints what the respondents feel of it, and fails where a median doubles.
 long-crowds: $(VENV)/.dev
 	DENIABLE_CROWDS_SECONDS=10 $(BIN)/python -m pytest -s --timeout 3600 tests/server/front/test_crowds.py
+
+# The game of docs/reference/adversary.md for half an hour: prints the games played; what is found is printed with its moves.
+ADVERSARY_SECONDS ?= 1800
+long-adversary: $(VENV)/.dev
+	DENIABLE_ADVERSARY_SECONDS=$(ADVERSARY_SECONDS) $(BIN)/python -m pytest -s --timeout 0 tests/server/adversary
 
 # A thief, a poller and a nightly copy against 1,000 respondents of a small survey.
 long-order: $(VENV)/.dev

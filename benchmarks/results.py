@@ -36,7 +36,7 @@ PASSWORD = "correct horse battery"  # noqa: S105 - of a server that lives as lon
 def survey_of(groups: int, questions: int) -> Survey:
     asked = [{"id": f"q{i}", "text": f"Question {i}?", "type": "yes_no"} for i in range(questions)]
     labels = [f"Group {i}" for i in range(groups)]
-    head = {"deniable": 1, "id": "s", "title": "T", "about": "A.", "epsilon": 8, "batch": 1}
+    head = {"deniable": 1, "id": "s", "title": "T", "about": "A.", "epsilon": 8, "batch": 1, "accept_small_batches": True}
     return Survey.from_dict({**head, "groups": labels, "questions": asked})
 
 

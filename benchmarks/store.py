@@ -24,6 +24,7 @@ import numpy as np
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
 from deniable.survey import Survey
+from deniable.wire.part import Mode
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server.store import open_store
@@ -37,9 +38,9 @@ def survey_of(questions: int, **keys: object) -> Survey:
     return Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A.", "epsilon": 8, "questions": asked, **keys})
 
 
-def submission(survey: Survey, count: int = 1) -> Submission:
+def submission(survey: Survey, count: int = 1, mode: Mode = "device") -> Submission:
     bits = [randomize(q.channel, np.zeros(count, dtype=np.int64), os_words) for q in survey.questions]
-    return Submission(os.urandom(16), survey.digest, count, pack(survey, bits))
+    return Submission(os.urandom(16), survey.digest, count, pack(survey, bits), mode=mode)
 
 
 def cpu_of_singles(store: Store, survey: Survey, number: int = 500) -> float:
@@ -57,7 +58,7 @@ def singles_beside_large_ones(folder: Path) -> None:
     store.surveys.publish(survey)
     cpu_of_singles(store, survey)
     alone = cpu_of_singles(store, survey)
-    wide = survey_of(2048, id="wide", batch=1)
+    wide = survey_of(2048, id="wide", batch=1, accept_small_batches=True)
     store.surveys.publish(wide)
     size = wide.record.bytes
     for length in [300_000] * 1000 + [25_000_000] * 5:
@@ -69,10 +70,10 @@ def singles_beside_large_ones(folder: Path) -> None:
 
 
 def withdrawals(folder: Path) -> None:
-    survey = survey_of(2048)
+    survey = survey_of(2048, batch=1, accept_small_batches=True)
     store = open_store(folder / "wide.db")
     store.surveys.publish(survey)
-    made = [submission(survey) for _ in range(100)]
+    made = [submission(survey, mode="organisation") for _ in range(100)]  # counted at once
     for one in made:
         store.submissions.add("s", one)
     held: list[float] = []

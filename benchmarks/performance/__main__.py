@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from benchmarks.performance import bulk, coins, counting, estimates, ingest, memory, peers, report, sdk, start
+from benchmarks.performance import bulk, coins, counting, estimates, ingest, inputs, memory, peers, report, sdk, start
 from benchmarks.performance.line import Line, Row, measured
 
 FOLDER = Path(__file__).parents[1]
@@ -28,6 +28,7 @@ SUBJECTS: dict[str, Callable[[bool], Iterator[Line]]] = {
     "counting": counting.lines,
     "estimates": estimates.lines,
     "ingest": ingest.lines,
+    "inputs": inputs.lines,
     "memory": memory.lines,
     "peers": peers.lines,
     "sdk": sdk.lines,

@@ -6,7 +6,7 @@ import gc
 import operator
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -15,10 +15,11 @@ RELATIONS = {"<=": operator.le, ">=": operator.ge}
 
 @dataclass(frozen=True)
 class Took:
-    """What another process took, of the processor and by the clock, in the line's unit."""
+    """What another process took, of the processor and by the clock, in the line's unit. faults: pages that it was given meanwhile."""
 
     cpu: float
     wall: float
+    faults: int | None = None
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class Line:
 class Row:
     """What was measured of a line: medians, in `unit`; None where nothing was.
 
-    ours_wall, reference_wall: by the clock, where times were taken. when: it was measured, and how busy the machine was then.
+    ours_wall, reference_wall: by the clock, where times were taken. faults: of ours, in the last round, where they were counted.
+    when: it was measured, and how busy the machine was then.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Row:
     reference_wall: float | None = None
     remark: str = ""
     when: str = ""
+    faults: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As results.json has it, where `passed` is `pass`."""
@@ -85,8 +88,8 @@ def measured(line: Line, rounds: int | None = None) -> Row:
         return _row(line, (median(figures), None), (float(line.limit), None))
     _timed(line.ours), _timed(line.limit)
     pairs = [(_timed(line.ours), _timed(line.limit)) for _ in range(rounds)]
-    ours, limit = (tuple(median(pair[which][clock] for pair in pairs) for clock in (0, 1)) for which in (0, 1))
-    return _row(line, (ours[0], ours[1]), (limit[0], limit[1]))
+    ours, limit = (tuple(median((pair[which].cpu, pair[which].wall)[clock] for pair in pairs) for clock in (0, 1)) for which in (0, 1))
+    return replace(_row(line, (ours[0], ours[1]), (limit[0], limit[1])), faults=pairs[-1][0].faults)
 
 
 def meets(ratio: float, target: str) -> bool:
@@ -115,11 +118,11 @@ def _row(line: Line, ours: tuple[float, float | None], reference: tuple[float, f
     )
 
 
-def _timed(what: Callable[[], Any]) -> tuple[float, float]:
+def _timed(what: Callable[[], Any]) -> Took:
     """Milliseconds of the processor, in this process or the one that did the work, and by the clock."""
     gc.collect()
     processor, clock = time.process_time(), time.perf_counter()
     took = what()
     if isinstance(took, Took):
-        return took.cpu, took.wall
-    return 1000 * (time.process_time() - processor), 1000 * (time.perf_counter() - clock)
+        return took
+    return Took(1000 * (time.process_time() - processor), 1000 * (time.perf_counter() - clock))

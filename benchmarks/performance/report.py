@@ -37,7 +37,8 @@ def written(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
 def _line(row: Row) -> str:
     if row.ratio is None or row.ours is None or row.reference is None:
         return f"| {row.name} | | {row.beside} | | | {row.by} | {row.target} | not measured: {row.remark} | {row.when} |"
-    cells = [row.name, _figure(row.ours, row.ours_wall, row), row.beside, _figure(row.reference, row.reference_wall, row)]
+    ours = _figure(row.ours, row.ours_wall, row) + ("" if row.faults is None else f", {row.faults:,} page faults")
+    cells = [row.name, ours, row.beside, _figure(row.reference, row.reference_wall, row)]
     return "| " + " | ".join([*cells, f"{row.ratio:.3g}", row.by, row.target, "met" if row.passed else "**not met**", row.when]) + " |"
 
 

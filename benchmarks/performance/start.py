@@ -25,8 +25,10 @@ def cpu_of(*words: str) -> float:
 
 
 def lines(quick: bool) -> Iterator[Line]:
+    client = str(Path(sys.executable).with_name("deniable"))
     server = str(Path(sys.executable).with_name("deniable-server"))
     for name, words, most in (
+        ("deniable --help", (client, "--help"), 0.3),
         ("deniable-server --help", (server, "--help"), 0.3),
         ("import deniable.estimate", (sys.executable, "-c", "import deniable.estimate"), 0.4),
         ("import deniable", (sys.executable, "-c", "import deniable"), 0.4),
