@@ -226,7 +226,7 @@ class _Hash:
         return length
 
     def flush(self) -> None:
-        """Does nothing: every byte is passed on at once."""
+        """Returns at once: nothing is held back."""
 
 
 def _hash_written(entry: BundleFile, file: IO[bytes] | None) -> data_package.FileHash:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.bundle.counted_records import Codes, CountedRecords
 from deniable.bundle.variables import MISSING, Variable
@@ -36,7 +37,7 @@ def rows_of(
             yield _joined(rows[start : start + at_once] - MISSING, (first, middle, last), row)
 
 
-def _joined(indices: Codes, tables: tuple[np.ndarray, ...], row: np.dtype[np.void]) -> bytes:
+def _joined(indices: Codes, tables: tuple[NDArray[np.bytes_], ...], row: np.dtype[np.void]) -> bytes:
     first, middle, last = tables
     lines = np.empty(len(indices), dtype=row)
     lines["first"], lines["middle"], lines["last"] = first[indices[:, 0]], middle[indices[:, 1:-1]], last[indices[:, -1]]
