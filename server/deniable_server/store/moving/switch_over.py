@@ -72,6 +72,7 @@ def move(old: Database, new: Database, notify: Notify) -> Moved:
         _require_source(old, source)
         if mark := source.mark():
             _require_same_move(mark, source, target)
+            _give_key(old, new)
             notify(f"{source.name} is marked as moved already: the check is repeated")
         else:
             _require_room(source, target)
@@ -174,9 +175,9 @@ def _give_key(old: Database, new: Database) -> bool:
 
 def _copy(step: _Step, new_key: Path | None) -> None:
     """Copies all data and marks the old database. An error before that leaves nothing behind; the copied key is `new_key`."""
-    step.target.create(MoveMark(step.mark.id, "unfinished", step.source.name))
     committing = False
     try:
+        step.target.create(MoveMark(step.mark.id, "unfinished", step.source.name))
         _copy_while_in_use(step)
         with step.source.writing() as connection:
             _begin(step.source, connection)
@@ -185,8 +186,9 @@ def _copy(step: _Step, new_key: Path | None) -> None:
             connection.execute("COMMIT")
     except BaseException:
         if not committing:
-            with suppress(Exception):  # a database that is gone keeps its mark, and the next run discards it
-                step.target.discard()
+            with suppress(Exception):  # a database that cannot be reached keeps its mark, and the next run discards it
+                if (other := step.target.mark()) and other.id == step.mark.id:
+                    step.target.discard()
             if new_key:
                 new_key.unlink(missing_ok=True)
         raise
