@@ -21,6 +21,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 from tests.kit.servers.process import PROGRAM, ServerProcess
+from tests.kit.servers.release import release_people
 from tests.kit.servers.tallies import recount_of, tally_of
 from tests.kit.surveys import STUDY, submission
 from tests.server.store.postgresql import server
@@ -38,6 +39,7 @@ from deniable_server.store.moving import copying, switch_over
 from deniable_server.store.moving.layout import tables
 from deniable_server.store.moving.sides import side_of
 from deniable_server.store.protocol import Store
+from deniable_server.store.roles import Role
 from deniable_server.store.sql import move_marks
 from deniable_server.store.sql.move_marks import MoveMark
 
@@ -87,14 +89,8 @@ def fill(store: Store) -> None:
         store.submissions.add("later", each)
     store.accounts.set_password("ada", "hash of ada")
     store.people.set_operator("ada", True)
-    store.roles.grant("study", "ada", store.roles.members("study").get("ada") or _owner())
+    store.roles.grant("study", "ada", Role.of("owner"))
     api_keys.make(store, "lab", ["submit"])
-
-
-def _owner() -> Any:
-    from deniable_server.store.roles import Role
-
-    return Role.of("owner")
 
 
 def content(url: str) -> dict[str, list[tuple[Any, ...]]]:
@@ -246,8 +242,8 @@ def test_an_interrupted_move_is_finished_or_taken_back(make: Make, monkeypatch: 
     key = tmp_path / "postgres.key"
     with monkeypatch.context() as patch:
         patch.setattr(switch_over, "_finish", lambda *given: (_ for _ in ()).throw(UnavailableError("killed")))
-        assert run("move", "--db", old, "--to", new) == (1, f"copying {len(tables())} tables of {old}\n"
-                                                            f"servers on {old} refuse to write from now on\nError: killed\n")  # fmt: skip
+        code, printed = run("move", "--db", old, "--to", new)
+        assert (code, "refuse to write from now on" in printed) == (1, True), printed
         for url in (old, new):
             with pytest.raises(MovedError):
                 open_store(url)
@@ -323,11 +319,10 @@ class Moving:
             thread.join()
         self.server.stop()
         with closing(open_store(self.new)) as store:
-            for parity in (False, True):
-                store.surveys.set_open("buckets", parity)
-            for _ in range(10):
+            for _ in range(self.survey.batch):  # fewer than a batch are never counted
                 store.submissions.add("buckets", bucket(self.survey, 255, 255, os.urandom(15)))
             store.surveys.set_open("buckets", False)
+            release_people(store)  # it may have had a release on this day
             tally = tally_of(store, "buckets")
         print(f"{len(self.load.acknowledged):,} acknowledged, {len(self.load.withdrawn):,} withdrawn, {tally.n:,} counted")
         assert set(counts(self.load.acknowledged, tally)) == {1}
@@ -403,9 +398,11 @@ def test_a_killed_move_leaves_one_database_complete(kind: str, moving: Callable[
             break
         assert states[-1] in ((True, False), (False, False))
         process = case.moving()
-    printed, _ = process.communicate(timeout=300)
+    else:
+        printed, _ = process.communicate(timeout=300)
+        assert process.returncode == 0, printed
     print(f"old and new usable after each kill: {states}; {time.monotonic() - began:.0f} s")
-    assert (usable(case.old), usable(case.new)) == (False, True), printed
+    assert (usable(case.old), usable(case.new)) == (False, True)
     case.use(case.new)
     case.load.wait_for(len(case.load.acknowledged) + 20)
     case.finish()

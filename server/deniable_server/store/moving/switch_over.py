@@ -31,6 +31,7 @@ from deniable_server.store.sql.move_marks import MoveMark
 
 FEW = 500  # changed rows: with fewer, the next pass keeps writers out
 MOST_PASSES = 5  # before it
+CONNECTIONS = 4  # to PostgreSQL, in addition to the servers' own
 ATTEMPTS = 20  # to get the lock, each as long as a request waits
 
 Notify = Callable[[str], None]
@@ -138,7 +139,7 @@ def _require_layout(side: Side) -> None:
     """Raises ValueError if a database has other tables or columns than this version makes."""
     expected = {table.name: set(table.columns) for table in tables()} | {move_marks.TABLE: set(MoveMark._fields)}
     columns = side.columns()
-    if wrong := sorted(name for name in {*expected, *columns} if expected.get(name) != columns.get(name)):
+    if wrong := [name for name in expected if expected[name] != columns.get(name)]:
         raise ValueError(f"{side.name} must have the tables of this version of deniable-server, got other ones: {', '.join(wrong[:5])}")
 
 
@@ -231,7 +232,7 @@ def _finish(step: _Step, new: Database) -> Moved:
         move_marks.remove(connection)
         connection.execute("COMMIT")
         old.execute("ROLLBACK")
-    with closing(open_store(new)) as store, suppress(StoreError):  # else the first server does it
+    with closing(open_store(new, CONNECTIONS)) as store, suppress(StoreError):  # else the first server does it
         store.rewrite()
     return Moved(rows, audit)
 
