@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from deniable.survey import Survey
 from deniable.survey.compiled import CompiledSurvey
@@ -126,6 +126,18 @@ class Heading(Availability):
     opens_at: str | None = None
     is_over: bool = False
     zone: str = "UTC"
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What each machine-readable list says about a survey, by name."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "state": self.state,
+            "published_on": self.published_on,
+            "digest": self.digest,
+            "epsilon": self.epsilon,
+        }
 
     @property
     def titles(self) -> tuple[str, ...]:
