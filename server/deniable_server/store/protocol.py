@@ -129,7 +129,7 @@ class Heading(Availability):
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What each machine-readable list says about a survey, by name."""
+        """The fields of a survey that every machine-readable list has."""
         return {
             "id": self.id,
             "title": self.title,
