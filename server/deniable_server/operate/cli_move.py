@@ -6,7 +6,7 @@ import click
 
 from deniable_server.config import Database
 from deniable_server.operate.cli_database import DatabaseType, at_terminal, database, failing, require
-from deniable_server.store.moving import move, undo
+from deniable_server.store.moving.switch_over import move, undo
 
 
 @click.command("move")
@@ -30,7 +30,7 @@ def move_command(db: Database, new: Database | None, is_undone: bool, yes: bool)
     new database has the same key, which is copied if it is not there.
 
     If the move is interrupted, run the same command again. --undo with --to discards a new database that no server has used yet. Without
-    --to it asks first, since the old database lacks what the new one has received.
+    --to it asks first, since the old database lacks the records that the new database received.
 
     Example:
       deniable-server move --db survey.db --to postgresql://deniable@db.example.org/surveys
@@ -59,7 +59,7 @@ def _move(db: Database, new: Database) -> None:
 
 def _undo(db: Database, new: Database | None, yes: bool) -> None:
     if new is None and not yes:
-        click.echo(f"No server may use the database to which {db} was moved. What it received since then is not in {db}.", err=True)
+        click.echo(f"{db} was moved. Stop all servers on the new database first: {db} lacks the records that it received since then.", err=True)
         if not at_terminal():
             raise click.ClickException("--undo must be confirmed: add --yes, or name the new database with --to")
         click.confirm(f"Use {db} again?", abort=True, err=True)

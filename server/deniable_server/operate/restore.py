@@ -13,7 +13,7 @@ from deniable_server.config import key_file
 from deniable_server.operate import locked
 from deniable_server.operate.integrity import checked
 from deniable_server.store import open_store
-from deniable_server.store.moving import forget_move
+from deniable_server.store.moving.switch_over import forget_move
 from deniable_server.store.protocol import Store
 
 

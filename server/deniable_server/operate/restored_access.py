@@ -16,7 +16,7 @@ from deniable_server.config import copy_key, key_file
 from deniable_server.store import open_store
 from deniable_server.store.audit import BEGINNING, Act, AuditEntry
 from deniable_server.store.errors import LastError
-from deniable_server.store.moving import forget_move
+from deniable_server.store.moving.switch_over import forget_move
 from deniable_server.store.protocol import Heading, Store
 from deniable_server.store.roles import Role
 

@@ -440,7 +440,7 @@ class Store(Protocol):
         """Returns what prevents the database from working now, in one line for the server's log; None if it works."""
 
     def moved_to(self) -> str | None:
-        """Returns the name of the database to which this one was moved, or None. Raises UnavailableError."""
+        """Returns the name of the database that replaces this one since a move, or None. Raises UnavailableError."""
 
     def tidy(self) -> None:
         """Removes traces of the order of commits soon, which a killed process may have left."""

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deniable_server.store.moving.layout import Table
-from deniable_server.store.moving.sides import Row, Side
+from deniable_server.store.moving.layout import CopiedTable
+from deniable_server.store.moving.move_side import MoveSide, Row
 from deniable_server.store.sql.connection import Connection
 
 STEP = 500
@@ -24,7 +24,7 @@ NEVER_CHANGED = frozenset({"submissions", "intake"})
 class Changes:
     """How a table of the new database must change. `gone` are keys, `added` and `changed` whole rows, the key first."""
 
-    table: Table
+    table: CopiedTable
     gone: list[Row]
     added: list[Row]
     changed: list[Row]
@@ -34,7 +34,7 @@ class Changes:
         return len(self.gone) + len(self.added) + len(self.changed)
 
 
-def copy_all(tables: Sequence[Table], source: Side, target: Side) -> None:
+def copy_all(tables: Sequence[CopiedTable], source: MoveSide, target: MoveSide) -> None:
     """Copies one snapshot into empty tables, each in a transaction of its own."""
     with source.reading() as old, target.writing() as new:
         for table in tables:
@@ -43,7 +43,7 @@ def copy_all(tables: Sequence[Table], source: Side, target: Side) -> None:
             new.execute("COMMIT")
 
 
-def catch_up(tables: Sequence[Table], old: Connection, target: Side) -> int:
+def catch_up(tables: Sequence[CopiedTable], old: Connection, target: MoveSide) -> int:
     """Brings the new database to the state of the old one, in one transaction of the new one.
 
     Args:
@@ -67,7 +67,7 @@ def catch_up(tables: Sequence[Table], old: Connection, target: Side) -> int:
     return sum(map(len, changes))
 
 
-def compare(tables: Sequence[Table], source: Side, target: Side) -> dict[str, int]:
+def compare(tables: Sequence[CopiedTable], source: MoveSide, target: MoveSide) -> dict[str, int]:
     """Compares all rows of two databases. Returns the number of rows of each table.
 
     Raises:
@@ -86,9 +86,9 @@ def compare(tables: Sequence[Table], source: Side, target: Side) -> dict[str, in
     return counts
 
 
-def _changes(table: Table, old: Connection, new: Connection) -> Changes:
+def _changes(table: CopiedTable, old: Connection, new: Connection) -> Changes:
     """Returns the changes of a table between its copy and now."""
-    changes, missing = Changes(table, [], [], []), []
+    changes, missing = Changes(table, [], [], []), list[Row]()
     is_fixed = table.name in NEVER_CHANGED
     query = _select(table, table.key if is_fixed else table.columns)
     for ours, theirs in _pairs(iter(old.execute(query)), iter(new.execute(query)), len(table.key)):
@@ -102,7 +102,7 @@ def _changes(table: Table, old: Connection, new: Connection) -> Changes:
     return changes
 
 
-def _rows(table: Table, connection: Connection, keys: Sequence[Row]) -> Iterator[Row]:
+def _rows(table: CopiedTable, connection: Connection, keys: Sequence[Row]) -> Iterator[Row]:
     """Yields whole rows of a table with one key column."""
     for begin in range(0, len(keys), STEP):
         some = [key for (key,) in keys[begin : begin + STEP]]
@@ -118,7 +118,7 @@ def _delete(connection: Connection, changes: Changes) -> None:
         connection.executemany(f'DELETE FROM "{table.name}" WHERE {_each(table.key, " AND ")}', keys)  # noqa: S608 - our own names
 
 
-def _add(connection: Connection, target: Side, changes: Changes) -> None:
+def _add(connection: Connection, target: MoveSide, changes: Changes) -> None:
     """Adds new and changed rows in the order of their keys."""
     table, width = changes.table, len(changes.table.key)
     if table.is_referenced and changes.changed:
@@ -146,7 +146,7 @@ def _pairs(old: Iterator[Row], new: Iterator[Row], width: int) -> Iterator[tuple
             theirs = next(new, None)
 
 
-def _select(table: Table, columns: Sequence[str]) -> str:
+def _select(table: CopiedTable, columns: Sequence[str]) -> str:
     """Returns a query of all rows, sorted by the bytes of the key in both databases."""
     return f'SELECT {_columns(columns)} FROM "{table.name}" ORDER BY {_columns(table.key)}'  # noqa: S608 - our own names
 

@@ -11,7 +11,7 @@ from deniable_server.store.sqlite.schema import migrate
 
 
 @dataclass(frozen=True)
-class Table:
+class CopiedTable:
     """A table of the data.
 
     Attributes:
@@ -28,11 +28,11 @@ class Table:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns, those of the key first."""
+        """All columns, with the key first."""
         return self.key + self.others
 
 
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[CopiedTable, ...]:
     """Returns all tables of the data; a table comes after those that it refers to."""
     with closing(sqlite3.connect(":memory:")) as connection:
         migrate(connection)
@@ -42,13 +42,13 @@ def tables() -> tuple[Table, ...]:
 
 
 def names_in(connection: sqlite3.Connection) -> list[str]:
-    """Returns the names of a file's tables in the order of their creation, without those of SQLite and of its migrations."""
+    """Returns the names of a file's tables in the order of their creation, without the tables of SQLite and of its migrations."""
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid").fetchall()
     return [name for (name,) in rows if not name.startswith(("sqlite_", "_sqlite"))]
 
 
-def _table(connection: sqlite3.Connection, name: str, is_referenced: bool) -> Table:
+def _table(connection: sqlite3.Connection, name: str, is_referenced: bool) -> CopiedTable:
     columns = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
     key = tuple(column for place, column in sorted((row[5], row[1]) for row in columns if row[5]))
     others = tuple(row[1] for row in columns if not row[5])
-    return Table(name, key, others, is_referenced)
+    return CopiedTable(name, key, others, is_referenced)

@@ -10,8 +10,8 @@ from psycopg import sql
 
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.moving import layout
-from deniable_server.store.moving.layout import Table
-from deniable_server.store.moving.sides import Row
+from deniable_server.store.moving.layout import CopiedTable
+from deniable_server.store.moving.move_side import Row
 from deniable_server.store.postgres import schema, settings
 from deniable_server.store.postgres.connection import PostgresConnection, StreamingConnection
 from deniable_server.store.postgres.server import READ, connect, usable
@@ -55,7 +55,7 @@ class PostgresSide:
         """Returns the connection, for queries whose rows are fetched as they are read."""
         return StreamingConnection(_raw(connection))
 
-    def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+    def insert(self, connection: Connection, table: CopiedTable, rows: Iterable[Row]) -> None:
         """Inserts many rows with COPY. Raises UnavailableError for a text that PostgreSQL cannot store."""
         statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
             sql.Identifier(table.name), sql.SQL(", ").join(map(sql.Identifier, table.columns))

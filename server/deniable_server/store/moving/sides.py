@@ -1,68 +1,23 @@
-"""The two databases of a move: connections, snapshots, and the creation and removal of an unfinished one."""
+"""SQLite file as one side of a move, and the choice of a side for a database."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
 
 from deniable.extras import missing
 from deniable_server.config import Database
 from deniable_server.store.errors import UnavailableError
-from deniable_server.store.moving.layout import Table, names_in
+from deniable_server.store.moving.layout import CopiedTable, names_in
+from deniable_server.store.moving.move_side import MoveSide, Row
 from deniable_server.store.sql import move_marks
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.move_marks import MoveMark
 from deniable_server.store.sqlite import file, schema
-
-Row = Sequence[Any]
-
-
-class Side(Protocol):
-    """One database of a move. Its methods raise UnavailableError for the errors of the database."""
-
-    name: str
-    """The database in messages, without a password."""
-
-    def failing(self) -> AbstractContextManager[None]:
-        """Turns errors of the database inside the context into UnavailableError."""
-
-    def writing(self) -> AbstractContextManager[Connection]:
-        """Yields a connection without a transaction, to be begun by `begin`."""
-
-    def reading(self) -> AbstractContextManager[Connection]:
-        """Yields a connection that reads one snapshot and streams the rows of one query at a time."""
-
-    def begin(self, connection: Connection) -> None:
-        """Begins a transaction that excludes all other writers. Raises an error of the database if they take too long."""
-
-    def streaming(self, connection: Connection) -> Connection:
-        """Returns the connection for queries of many rows inside its transaction."""
-
-    def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
-        """Inserts many rows."""
-
-    def table_names(self) -> set[str]:
-        """Returns the names of the tables that the database has, without those of the engine; none if there is no database yet."""
-
-    def columns(self) -> dict[str, set[str]]:
-        """Returns the columns of each table."""
-
-    def mark(self) -> MoveMark | None:
-        """Returns the mark of the database."""
-
-    def create(self, mark: MoveMark) -> None:
-        """Creates the tables, and the mark with them: no server ever sees the one without the other."""
-
-    def discard(self) -> None:
-        """Removes the tables of an unfinished move."""
-
-    def exclusive(self) -> AbstractContextManager[None]:
-        """Refuses a second move to the database meanwhile."""
 
 
 class SqliteSide:
@@ -102,7 +57,7 @@ class SqliteSide:
         """Returns the connection: SQLite streams all rows."""
         return connection
 
-    def insert(self, connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+    def insert(self, connection: Connection, table: CopiedTable, rows: Iterable[Row]) -> None:
         """Inserts many rows."""
         columns = ", ".join(f'"{column}"' for column in table.columns)
         marks = ", ".join("?" * len(table.columns))
@@ -170,7 +125,7 @@ def _remove(path: Path) -> None:
         path.with_name(path.name + end).unlink(missing_ok=True)
 
 
-def side_of(database: Database) -> Side:
+def side_of(database: Database) -> MoveSide:
     """Returns the side for a database. Raises MissingExtraError without the driver of PostgreSQL."""
     if database.path is not None:
         return SqliteSide(database.path)

@@ -21,7 +21,8 @@ from deniable_server.store.audit import LogCheck, check, doing
 from deniable_server.store.errors import MovedError, StoreError
 from deniable_server.store.moving import copying
 from deniable_server.store.moving.layout import tables
-from deniable_server.store.moving.sides import Side, side_of
+from deniable_server.store.moving.move_side import MoveSide
+from deniable_server.store.moving.sides import side_of
 from deniable_server.store.sql import move_marks
 from deniable_server.store.sql.audit import append, head_of
 from deniable_server.store.sql.connection import Connection
@@ -109,10 +110,10 @@ def forget_move(copy: Path) -> None:
 
 @dataclass(frozen=True)
 class _Step:
-    """What each step needs: both databases, the mark of the old one, and the callback."""
+    """Both databases of a move, the mark of the old one, and the callback."""
 
-    source: Side
-    target: Side
+    source: MoveSide
+    target: MoveSide
     mark: MoveMark
     notify: Notify
 
@@ -124,7 +125,7 @@ def _require_other_kind(old: Database, new: Database) -> None:
         raise ValueError(f"--to must be of another kind than --db, got {kind} for both: between two of a kind use {copies}")
 
 
-def _require_source(old: Database, source: Side) -> None:
+def _require_source(old: Database, source: MoveSide) -> None:
     """Checks the old database as a server would, and brings it to the newest version."""
     if old.path is not None and not old.path.exists():
         raise FileNotFoundError(f"{source.name} does not exist")
@@ -135,7 +136,7 @@ def _require_source(old: Database, source: Side) -> None:
     _require_layout(source)
 
 
-def _require_layout(side: Side) -> None:
+def _require_layout(side: MoveSide) -> None:
     """Raises ValueError if a database has other tables or columns than this version makes."""
     expected = {table.name: set(table.columns) for table in tables()} | {move_marks.TABLE: set(MoveMark._fields)}
     columns = side.columns()
@@ -143,7 +144,7 @@ def _require_layout(side: Side) -> None:
         raise ValueError(f"{side.name} must have the tables of this version of deniable-server, got other ones: {', '.join(wrong[:5])}")
 
 
-def _require_same_move(mark: MoveMark, source: Side, target: Side) -> None:
+def _require_same_move(mark: MoveMark, source: MoveSide, target: MoveSide) -> None:
     """Raises MovedError unless the new database is the unfinished one of this move."""
     other = target.mark()
     if other is None or (other.id, other.state) != (mark.id, "unfinished"):
@@ -151,7 +152,7 @@ def _require_same_move(mark: MoveMark, source: Side, target: Side) -> None:
     _require_layout(target)
 
 
-def _require_room(source: Side, target: Side) -> None:
+def _require_room(source: MoveSide, target: MoveSide) -> None:
     """Discards what an interrupted move from the same database left. Raises ValueError if there is anything else."""
     if not (names := target.table_names()):
         return
@@ -225,7 +226,7 @@ def _finish(step: _Step, new: Database) -> Moved:
         _take_back(step.source, step.mark)
         raise
     with step.source.writing() as old, step.target.writing() as connection:
-        _begin(step.source, old)  # nobody takes the move back meanwhile
+        _begin(step.source, old)  # so that no one takes the move back meanwhile
         if move_marks.find(old) != step.mark:
             raise MovedError(f"the move from {step.source.name} was taken back meanwhile")
         step.target.begin(connection)
@@ -237,7 +238,7 @@ def _finish(step: _Step, new: Database) -> Moved:
     return Moved(rows, audit)
 
 
-def _check(target: Side, new: Database) -> LogCheck:
+def _check(target: MoveSide, new: Database) -> LogCheck:
     """Decrypts a waiting submission with the new database's key, and verifies its audit log. Raises UnavailableError for another key."""
     with target.reading() as connection:
         require_key(connection, Seal.of(new.key))
@@ -246,7 +247,7 @@ def _check(target: Side, new: Database) -> LogCheck:
         return check(iter(connection.execute("SELECT number, entry, hash FROM audit ORDER BY number")), head)
 
 
-def _take_back(source: Side, mark: MoveMark) -> None:
+def _take_back(source: MoveSide, mark: MoveMark) -> None:
     """Removes the mark of the old database, whose servers then write again."""
     with source.writing() as connection:
         _begin(source, connection)
@@ -255,7 +256,7 @@ def _take_back(source: Side, mark: MoveMark) -> None:
         connection.execute("COMMIT")
 
 
-def _discard_unfinished(target: Side, mark: MoveMark) -> None:
+def _discard_unfinished(target: MoveSide, mark: MoveMark) -> None:
     """Discards the new database of a move. Raises ValueError if it is in use, or another move's."""
     with target.failing(), target.exclusive():
         if not target.table_names():
@@ -266,7 +267,7 @@ def _discard_unfinished(target: Side, mark: MoveMark) -> None:
         target.discard()
 
 
-def _begin(side: Side, connection: Connection) -> None:
+def _begin(side: MoveSide, connection: Connection) -> None:
     """Begins a transaction without other writers; retries while one of them writes for a long time."""
     for _ in range(ATTEMPTS - 1):
         try:

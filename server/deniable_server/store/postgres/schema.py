@@ -131,7 +131,7 @@ _FIRST = (
     # no reference to webhooks: a rewrite deletes and inserts their rows, and messages would be deleted with them
     f"CREATE TABLE messages (id {_TEXT} PRIMARY KEY, webhook {_TEXT} NOT NULL, body TEXT NOT NULL, tries INTEGER NOT NULL, "
     "due BIGINT NOT NULL)",
-    # A row in a database that was moved, or to which a move is not finished (`store.sql.move_marks`).
+    # A row marks a database that was moved, or is the unfinished copy of a move (`store.sql.move_marks`).
     "CREATE TABLE move_marks (id TEXT PRIMARY KEY, state TEXT NOT NULL, other TEXT NOT NULL)",
     # Perturbed bits are not compressible; and the statistics must keep no sample of them, which would survive a withdrawal.
     "ALTER TABLE submissions ALTER COLUMN reports SET STORAGE EXTERNAL",

@@ -1,6 +1,6 @@
-"""Marks of a move: which databases were moved, and to which a move is not finished.
+"""Marks of a move: databases that were moved, and unfinished copies.
 
-A mark is set in the transaction in which a database stops accepting writes, and is read at the beginning of every later one.
+The transaction that ends the writing to a database sets its mark, and every later transaction reads it first.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class SqlStore(Generic[D]):
         self.webhooks = SqlWebhooks(database)
 
     def moved_to(self) -> str | None:
-        """Returns the name of the database to which this one was moved, or None."""
+        """Returns the name of the database that replaces this one since a move, or None."""
         with self.database.reading() as connection:
             mark = move_marks.find(connection)
         return mark.other if mark else None

@@ -105,7 +105,7 @@ _TABLES = (
     f"CREATE TABLE draft_roles (draft TEXT NOT NULL, {_OF_USER}, role INTEGER NOT NULL, PRIMARY KEY (draft, user)) WITHOUT ROWID",
     "CREATE TABLE draft_team_roles (draft TEXT NOT NULL, team TEXT NOT NULL, role INTEGER NOT NULL, "
     "PRIMARY KEY (draft, team)) WITHOUT ROWID",
-    # A row in a database that was moved, or to which a move is not finished (`store.sql.move_marks`).
+    # A row marks a database that was moved, or is the unfinished copy of a move (`store.sql.move_marks`).
     "CREATE TABLE move_marks (id TEXT PRIMARY KEY, state TEXT NOT NULL, other TEXT NOT NULL) WITHOUT ROWID",
 )
 
