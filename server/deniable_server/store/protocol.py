@@ -439,6 +439,9 @@ class Store(Protocol):
     def trouble(self) -> str | None:
         """Returns what prevents the database from working now, in one line for the server's log; None if it works."""
 
+    def moved_to(self) -> str | None:
+        """Returns the name of the database that replaces this one since a move, or None. Raises UnavailableError."""
+
     def tidy(self) -> None:
         """Removes traces of the order of commits soon, which a killed process may have left."""
 
