@@ -59,7 +59,7 @@ def _move(db: Database, new: Database) -> None:
 
 def _undo(db: Database, new: Database | None, yes: bool) -> None:
     if new is None and not yes:
-        click.echo(f"{db} was moved. Stop all servers on the new database first: {db} lacks the records that it received since then.", err=True)
+        click.echo(f"{db} was moved. Stop all servers on the new database first: {db} lacks all records received since then.", err=True)
         if not at_terminal():
             raise click.ClickException("--undo must be confirmed: add --yes, or name the new database with --to")
         click.confirm(f"Use {db} again?", abort=True, err=True)
