@@ -21,7 +21,7 @@ export UV_HTTP_TIMEOUT ?= 60
 export UV_HTTP_RETRIES ?= 5
 LIMIT := $(if $(shell command -v timeout),timeout -k 10 1200)
 
-LONG := accessibility adversary backups canaries chance crowds environments fonts forms frames fuzz-api guessers kills kills-bulk lint-api order stalls
+LONG := accessibility adversary backups canaries chance crowds environments fonts forms frames fuzz-api guessers kills kills-bulk kills-move lint-api order stalls
 
 .PHONY: bench browser check clean compiled demo format long messages quick release-hashes screenshots test tests
 .PHONY: $(addprefix long-,$(LONG))
@@ -164,6 +164,10 @@ long-kills: $(VENV)/.dev
 # A client that sends 1,000,000 rows and its server, each killed 200 times: each row is randomized once and counted once.
 long-kills-bulk: $(VENV)/.dev
 	DENIABLE_BULK_KILLS=200 $(BIN)/python -m pytest -s tests/server/store/test_kill_bulk.py
+
+# 20 moves in each direction between SQLite and PostgreSQL, killed under load: one of the databases is complete, and nothing is lost.
+long-kills-move: $(VENV)/.dev
+	DENIABLE_MOVE_KILLS=20 $(BIN)/python -m pytest -s --timeout 3600 tests/server/operate/test_move.py
 
 # 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers; and an
 # interrupt at every line of a bulk job, whose next call goes on: 9 minutes.

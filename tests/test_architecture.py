@@ -66,6 +66,10 @@ SERVER = {
     "server/store/sql": ("storage in the SQL that every database speaks", "survey wire server/config server/store"),
     "server/store/sqlite": ("SQLite: connections, migrations, backups", "server/store server/store/sql"),
     "server/store/postgres": ("PostgreSQL: connections, migrations, settings", "server/store server/store/sql"),
+    "server/store/moving": (
+        "move between SQLite and PostgreSQL, while servers run",
+        "extras server/config server/store server/store/sql server/store/sqlite server/store/postgres",
+    ),
     "server/context": ("the services of an application", "server/config server/store"),
     "server/web": ("what every page shares", "errors survey privacy wire verify server/paths server/store server/context"),
     "server/front": ("between the network and the application", "server/web"),
@@ -119,8 +123,8 @@ SERVER = {
     ),
     "server/operate": (
         "commands and processes for operators",
-        "errors extras lazy_group survey wire exported verify server server/config server/store server/context server/web server/front "
-        "server/pages server/identity server/access server/results server/drafts server/trials server/api",
+        "errors extras lazy_group survey wire exported verify server server/config server/store server/store/moving server/context "
+        "server/web server/front server/pages server/identity server/access server/results server/drafts server/trials server/api",
     ),
 }
 """The server's rooms, likewise. None may import what holds answers or tosses coins."""

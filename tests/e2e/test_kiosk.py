@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selenium.common.exceptions import ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from tests.kit.pages.engines import ENGINES
@@ -73,17 +72,6 @@ class Kiosk(Page):
         self.driver.find_element(By.CSS_SELECTOR, "#questions input[type=text]").send_keys(typed)
         self.press_until("next", "questions")
         assert self.step("questions") == "review"
-
-    def press_until(self, action: str, step: str) -> None:
-        """Presses until a step is left: at a driver's speed a press is the second one of a double click."""
-
-        def left(driver: Any) -> bool:
-            missed = (ElementNotInteractableException, NoSuchElementException, ElementClickInterceptedException)
-            with contextlib.suppress(*missed):  # it has just been left, or has moved
-                self.press(action)
-            return not driver.find_element(By.ID, step).is_displayed()
-
-        patient(self.driver).until(left)
 
     def take_part(self, typed: str = TYPED, option: int = 0) -> str:
         """One person, from consent to thanks; gives the withdrawal code."""

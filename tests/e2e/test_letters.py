@@ -65,7 +65,7 @@ def ada(new_browser: Callable[..., Chrome], site: Any, tmp_path: Path) -> Resear
     driver.find_element(By.ID, "user").send_keys(USER)
     driver.find_element(By.ID, "password").send_keys(PASSWORD)
     driver.find_element(By.ID, "submit").click()
-    patient(driver).until(lambda each: each.current_url.endswith("/manage"))
+    patient(driver).until(lambda each: each.title == "Surveys")
     return Researcher(driver, site.server, tmp_path)
 
 

@@ -63,12 +63,7 @@ def _cursor(survey_id: str) -> str:
 
 def _fields(heading: Heading, tags: Sequence[str], wave: Wave | None) -> dict[str, Any]:
     return {
-        "id": heading.id,
-        "title": heading.title,
-        "state": heading.state,
-        "published_on": heading.published_on,
-        "digest": heading.digest,
-        "epsilon": heading.epsilon,
+        **heading.summary,
         "tags": list(tags),
         "study": {"id": wave.study, "name": wave.name, "wave": wave.number} if wave else None,
     }

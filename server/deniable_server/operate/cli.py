@@ -32,6 +32,7 @@ from deniable_server.operate.cli_life import (
     settings_command,
     upkeep_command,
 )
+from deniable_server.operate.cli_move import move_command
 from deniable_server.operate.cli_teams import team_commands
 from deniable_server.operate.cli_webhooks import webhook_commands
 from deniable_server.operate.command_list import HELP
@@ -70,6 +71,7 @@ main.add_command(user_commands)
 main.add_command(key_commands)
 main.add_command(backup)
 main.add_command(restore_backup)
+main.add_command(move_command)
 main.add_command(demo_command)
 main.add_command(export_command)
 main.add_command(doctor_command)

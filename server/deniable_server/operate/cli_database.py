@@ -20,10 +20,13 @@ from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 
 
-class _DatabaseType(click.ParamType[Database]):
+class DatabaseType(click.ParamType[Database]):
+    """A database, by its path or URL."""
+
     name = "path or url"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Database:
+        """Returns the database."""
         try:
             return Database.at(value)
         except ValueError as error:
@@ -56,7 +59,7 @@ class KeyPath(click.ParamType[Path]):
 
 database = click.option(
     "--db",
-    type=_DatabaseType(),
+    type=DatabaseType(),
     metavar="DATABASE",
     default="deniable.db",
     envvar="DENIABLE_DB",

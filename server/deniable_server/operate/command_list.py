@@ -36,6 +36,7 @@ COMMANDS = {
         "invite": "Create one-time codes for a survey by invitation.",
         "key": "Manage API keys of programs.",
         "list": "List the published surveys.",
+        "move": "Move the database to PostgreSQL, or back to SQLite.",
         "pause": "Pause a survey: it accepts no submissions.",
         "publish": "Publish a survey file (YAML or JSON).",
         "quotas": "Show the quotas of a survey's groups, or set and raise them.",

@@ -13,12 +13,13 @@ from deniable_server.config import key_file
 from deniable_server.operate import locked
 from deniable_server.operate.integrity import checked
 from deniable_server.store import open_store
+from deniable_server.store.moving.switch_over import forget_move
 from deniable_server.store.protocol import Store
 
 
 @contextmanager
 def unpacked(backup: Path, key: Path | None, password: str | None, beside: Path) -> Iterator[Path]:
-    """Yields a private copy of a backup, with its key beside it. Both are gone at the end.
+    """Yields a private copy of a backup, with its key beside it, usable even if its database was moved. Both are gone at the end.
 
     Args:
         backup: A copy that `deniable-server backup` made.
@@ -43,6 +44,7 @@ def unpacked(backup: Path, key: Path | None, password: str | None, beside: Path)
                 raise FileNotFoundError(f"the server's key is not in {secret}: name its file with --key FILE")
             _copy(backup, whole)
             _copy(secret, key_file(whole))
+        forget_move(whole)
         yield whole
 
 

@@ -16,6 +16,7 @@ from deniable_server.config import copy_key, key_file
 from deniable_server.store import open_store
 from deniable_server.store.audit import BEGINNING, Act, AuditEntry
 from deniable_server.store.errors import LastError
+from deniable_server.store.moving.switch_over import forget_move
 from deniable_server.store.protocol import Heading, Store
 from deniable_server.store.roles import Role
 
@@ -156,6 +157,7 @@ def _used_codes(old: sqlite3.Connection, path: Path) -> list[tuple[str, bytes]]:
         with closing(sqlite3.connect(twin)) as copy:
             old.backup(copy)
         copy_key(key_file(path), key_file(twin))
+        forget_move(twin)
         with closing(open_store(twin)) as store:
             return store.invitations.used()
 
@@ -251,4 +253,6 @@ _ACTS: dict[str, Callable[[Store, Act], object]] = {
     "survey.delete": lambda store, did: store.life.erase(did.on, did.at[:10]),
     "webhook.remove": lambda store, did: store.webhooks.remove(did.on, did.detail),
 }
-_NEEDS_NO_REPEAT = frozenset({"account.log-in", "account.log-out-everywhere", "link.make", "link.take-back", "server.restore"})
+_NEEDS_NO_REPEAT = frozenset(
+    {"account.log-in", "account.log-out-everywhere", "link.make", "link.take-back", "server.restore", "server.move"}
+)

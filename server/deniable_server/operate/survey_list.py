@@ -23,12 +23,7 @@ def list_entries(store: Store) -> list[dict[str, Any]]:
 def _entry(heading: Heading, counts: Mapping[Part, int], waiting: Mapping[Mode, int], codes: tuple[int, int]) -> dict[str, Any]:
     total, spent = codes if heading.access == "invited" else (None, None)
     return {
-        "id": heading.id,
-        "title": heading.title,
-        "state": heading.state,
-        "published_on": heading.published_on,
-        "digest": heading.digest,
-        "epsilon": heading.epsilon,
+        **heading.summary,
         "records": _counted(counts, ESTIMATED),
         "by_hand": _counted(counts, _BY_HAND),
         "waiting": sum(waiting.values()),

@@ -77,6 +77,10 @@ class UnavailableError(StoreError):
     """The database cannot be read or written now. Nothing of the request was stored; it may be sent again."""
 
 
+class MovedError(UnavailableError):
+    """The database was moved to another one, or a move to it is not finished. Nothing of the request was stored."""
+
+
 class BusyError(UnavailableError):
     """Another process holds the database for longer than a request may wait."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from deniable.survey import Survey
 from deniable.survey.compiled import CompiledSurvey
@@ -126,6 +126,18 @@ class Heading(Availability):
     opens_at: str | None = None
     is_over: bool = False
     zone: str = "UTC"
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The fields of a survey that every machine-readable list has."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "state": self.state,
+            "published_on": self.published_on,
+            "digest": self.digest,
+            "epsilon": self.epsilon,
+        }
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -426,6 +438,9 @@ class Store(Protocol):
 
     def trouble(self) -> str | None:
         """Returns what prevents the database from working now, in one line for the server's log; None if it works."""
+
+    def moved_to(self) -> str | None:
+        """Returns the name of the database that replaces this one since a move, or None. Raises UnavailableError."""
 
     def tidy(self) -> None:
         """Removes traces of the order of commits soon, which a killed process may have left."""

@@ -19,9 +19,12 @@ def healthz() -> Response:
 
 @bp.get("/readyz")
 def readyz() -> Response:
-    """Replies 200 if the database answers, otherwise 503."""
+    """Replies 200 if the database answers and was not moved, otherwise 503."""
     try:
         current_store().accounts.users()  # cheap: reading surveys would parse thousands of definitions in each probe
+        is_moved = current_store().moved_to() is not None
     except Exception:
         abort(503, "the database cannot be read now")
+    if is_moved:
+        abort(503, "the database was moved, and another server uses it")
     return jsonify(status="ok")

@@ -115,6 +115,18 @@ WIDE = {
     "groups": [f"clinic {i}" for i in range(160)],
     "questions": [{"id": "town", "text": "Town?", "type": "choice", "options": [f"town {i}" for i in range(200)], "epsilon": 9}],
 }
+UNITS = {
+    "deniable": 1,
+    "batch": 1,
+    "accept_small_batches": True,
+    "id": "units",
+    "title": "Large scores, weak figures",
+    "about": "Who asks, and why.",
+    "groups": [f"clinic {i}" for i in range(30)],
+    "questions": [
+        {"id": "paid", "text": "?", "type": "scale", "options": ["a", "b", "c"], "scores": [10, 20, 40], "required": False, "epsilon": 0.7}
+    ],
+}
 SURVEYS: Mapping[str, tuple[Mapping[str, Any], Mapping[Part, int]]] = {
     "every": (
         EVERY,
@@ -122,6 +134,7 @@ SURVEYS: Mapping[str, tuple[Mapping[str, Any], Mapping[Part, int]]] = {
     ),
     "asked": (ASKED, {Part(): 300}),
     "coins": (COINS, {Part("North"): 90, Part("North", "by_hand"): 30, Part("South"): 40, Part("South", "by_hand"): 7}),
+    "units": (UNITS, {Part(f"clinic {i}"): 100 + i for i in range(30)}),
     "wide": (WIDE, {Part(f"clinic {i}"): 3 for i in (0, 99, 100, 101, 159)}),
 }
 

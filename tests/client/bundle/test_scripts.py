@@ -120,7 +120,7 @@ def differing(folder: Path, expected: list[dict[str, Any]]) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("survey", ["every", "asked", "coins"])
+@pytest.mark.parametrize("survey", ["every", "asked", "coins", "units"])
 def test_the_script_prints_every_figure_of_the_page(make: Callable[[str], Made], run: Run, survey: str, tmp_path: Path) -> None:
     made = make(survey)
     done = run(copied(made, tmp_path))

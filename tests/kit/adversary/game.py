@@ -49,11 +49,13 @@ class Setup:
     Attributes:
         tables: The surveys.
         looks: The looks of the adversary.
+        copies: Whether an operator may keep a copy and restore it, which takes most of a game's time.
         tried: How many games were played, and what came of them.
     """
 
     tables: Sequence[Table]
     looks: Sequence[str] = (*LOOKS, *OFTEN)
+    copies: bool = True
     chance: Chance = field(default_factory=Chance)
     tried: Counter[str] = field(default_factory=Counter)
     _beginnings: dict[Table, Beginning] = field(default_factory=dict)
@@ -77,12 +79,12 @@ class Setup:
 STEPS = settings(stateful_step_count=25, deadline=None, database=None, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
 
 
-def search(setup: Setup, games: int, *, derandomize: bool = True) -> None:
+def search(setup: Setup, games: int, *, derandomize: bool = True, shrink: bool = False) -> None:
     """Plays games until one is won, or so many have been played. Raises Found with what the adversary knows.
 
-    Without `derandomize` each call plays other games, and the moves of one that is won are made fewer before they are printed.
+    Without `derandomize` each call plays other games. With `shrink` the moves of one that is won are made fewer before they are printed.
     """
-    phases = [Phase.generate] if derandomize else [Phase.generate, Phase.shrink]
+    phases = [Phase.generate, Phase.shrink] if shrink else [Phase.generate]
     with controlled(setup.chance), mock.patch.object(dashboard, "SECONDS", math.inf):  # a busy machine would show fewer checks
         try:
             run_state_machine_as_test(
@@ -186,7 +188,7 @@ class Game(RuleBasedStateMachine):
         self.play("wait", hours)
         self.look(look)
 
-    @precondition(lambda self: self.world.is_open and not self.world.restorable)
+    @precondition(lambda self: self.setup.copies and self.world.is_open and not self.world.restorable)
     @rule()
     def an_operator_keeps_a_copy(self) -> None:
         self.play("keep_copy")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+
+from selenium.common.exceptions import ElementClickInterceptedException, ElementNotInteractableException, NoSuchElementException
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from tests.kit.patience import patient
@@ -47,6 +50,17 @@ class Page:
     def press(self, action: str) -> None:
         """Presses the button of the step that is shown."""
         self.driver.find_element(By.CSS_SELECTOR, f"main > section:not([hidden]) [data-action={action}]").click()
+
+    def press_until(self, action: str, step: str) -> None:
+        """Presses until a step is left: at a driver's speed a press is the second one of a double click."""
+
+        def left(driver: Chrome) -> bool:
+            missed = (ElementNotInteractableException, NoSuchElementException, ElementClickInterceptedException)
+            with contextlib.suppress(*missed):  # it has just been left, or has moved
+                self.press(action)
+            return not driver.find_element(By.ID, step).is_displayed()
+
+        patient(self.driver).until(left)
 
     def send(self) -> str:
         """Looks at the answers once more, and sends them."""

@@ -31,7 +31,7 @@ def test_no_moves_of_any_role_single_out_a_record() -> None:
     begun = time.monotonic()
     search(setup, GAMES)
     while time.monotonic() - begun < SECONDS:
-        search(setup, 60, derandomize=False)
+        search(setup, 60, derandomize=False, shrink=True)
         print(f"{time.monotonic() - begun:.0f} s, nothing found: {dict(setup.tried)}", flush=True)
     assert setup.tried["records that showed"] > 10, "games in which nothing is released show nothing"
     assert setup.tried["records dealt anew"] > 10
@@ -53,6 +53,13 @@ CONTROLS: list[tuple[Callable[[pytest.MonkeyPatch], None], Table, Sequence[str]]
 ]
 
 
+def search_on(setup: Setup) -> None:
+    """Searches again with other games where the first ones find nothing: they change with the version of hypothesis."""
+    for number in range(8):
+        search(setup, 100, derandomize=number == 0)
+
+
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("break_", "table", "looks"), CONTROLS, ids=[f"{break_.__name__}-{looks[0]}" for break_, _, looks in CONTROLS])
 def test_a_broken_release_is_found_out(
     break_: Callable[[pytest.MonkeyPatch], None], table: Table, looks: Sequence[str], monkeypatch: pytest.MonkeyPatch
@@ -61,5 +68,5 @@ def test_a_broken_release_is_found_out(
     tried: Counter[str] = Counter()
     begun = time.monotonic()
     with pytest.raises(Found) as found:
-        search(Setup([table], looks, tried=tried), 100)
+        search_on(Setup([table], looks, copies=False, tried=tried))
     print(f"{break_.__name__}: {tried['games']} games, {time.monotonic() - begun:.1f} s: {found.value}")

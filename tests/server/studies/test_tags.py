@@ -13,7 +13,8 @@ from flask.testing import FlaskClient
 from deniable.survey import Survey
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
-from deniable_server.store.sql import surveys as sql_surveys
+from deniable_server.store.sql import compiled
+from deniable_server.store.sql.connection import Connection
 
 
 @pytest.fixture
@@ -112,13 +113,13 @@ def test_tags_that_cannot_be_saved_stay_in_the_field(ada: FlaskClient, store: St
 def test_the_list_reads_only_the_surveys_of_its_tag(ada: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.tags.set_survey("sleep", ["health"])
     read: list[str] = []
-    heading = sql_surveys._heading
+    heading_of = compiled.heading_of
 
-    def counting(survey_id: str, *row: object) -> object:
+    def counting(connection: Connection, survey_id: str, text: str | None) -> object:
         read.append(survey_id)
-        return heading(survey_id, *row)  # type: ignore[arg-type]
+        return heading_of(connection, survey_id, text)
 
-    monkeypatch.setattr(sql_surveys, "_heading", counting)
+    monkeypatch.setattr(compiled, "heading_of", counting)
     assert listed(ada, "?tag=health") == ["Sleep"]
     assert read == ["sleep"]
     listed(ada)

@@ -238,13 +238,16 @@ mean_of <- function(scores, ones, n, records, channel) {
     value <- sum(values * p)
     return(c(n, NA, value, sqrt(variance), normal_limits(value, sqrt(variance), n, ends[1], ends[2]), NA))
   }
-  weights <- rbind(values, as.numeric(answered))
+  middle <- mean(ends)
+  weights <- rbind(ifelse(answered, scores - middle, 0), as.numeric(answered))
   parts <- as.vector(weights %*% p)
   coins <- weights %*% covariance(p, 0, channel) %*% t(weights) / n
   plain <- weights %*% covariance(p, 1, channel) %*% t(weights) / n
-  beyond <- eigen((plain - coins + t(plain - coins)) / 2, symmetric = TRUE)
-  c0 <- coins + beyond$vectors %*% diag(pmax(beyond$values, 0)) %*% t(beyond$vectors)
-  ratio(parts, c0, ends, n, none)
+  scale <- sqrt(abs(diag(coins)) + abs(diag(plain)))  # else the result would depend on the units of the scores
+  units <- outer(scale, scale)
+  beyond <- eigen((plain - coins + t(plain - coins)) / 2 / units, symmetric = TRUE)
+  c0 <- coins + beyond$vectors %*% diag(pmax(beyond$values, 0)) %*% t(beyond$vectors) * units
+  ratio(parts, c0, ends - middle, n, none) + c(0, 0, middle, 0, middle, middle, 0)
 }
 
 # The same for a ratio of two means with the covariance c0; `none` if the records do not suffice.

@@ -96,7 +96,7 @@ _FIRST = (
     "CREATE TABLE audit (number BIGINT PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)",
     "CREATE TABLE audit_head (count BIGINT PRIMARY KEY, hash TEXT NOT NULL)",
     f"CREATE TABLE quotas (survey {_TEXT} PRIMARY KEY REFERENCES surveys (id), most TEXT NOT NULL, sealed BYTEA NOT NULL)",
-    f"CREATE TABLE spans (survey {_TEXT} NOT NULL REFERENCES surveys (id), since TEXT NOT NULL, until TEXT NOT NULL, n BIGINT NOT NULL, "
+    f"CREATE TABLE spans (survey {_TEXT} NOT NULL REFERENCES surveys (id), since {_TEXT} NOT NULL, until TEXT NOT NULL, n BIGINT NOT NULL, "
     "PRIMARY KEY (survey, since))",
     f"CREATE TABLE settings (survey {_TEXT} PRIMARY KEY REFERENCES surveys (id), half_width DOUBLE PRECISION NOT NULL DEFAULT 0.1, "
     "expected BIGINT, least BIGINT NOT NULL DEFAULT 1, close_on TEXT, close_at BIGINT, archived INTEGER NOT NULL DEFAULT 0, "
@@ -131,6 +131,8 @@ _FIRST = (
     # no reference to webhooks: a rewrite deletes and inserts their rows, and messages would be deleted with them
     f"CREATE TABLE messages (id {_TEXT} PRIMARY KEY, webhook {_TEXT} NOT NULL, body TEXT NOT NULL, tries INTEGER NOT NULL, "
     "due BIGINT NOT NULL)",
+    # A row marks a database that was moved, or is the unfinished copy of a move (`store.sql.move_marks`).
+    "CREATE TABLE move_marks (id TEXT PRIMARY KEY, state TEXT NOT NULL, other TEXT NOT NULL)",
     # Perturbed bits are not compressible; and the statistics must keep no sample of them, which would survive a withdrawal.
     "ALTER TABLE submissions ALTER COLUMN reports SET STORAGE EXTERNAL",
     "ALTER TABLE intake ALTER COLUMN sealed SET STORAGE EXTERNAL",
@@ -167,6 +169,12 @@ def migrate(connection: Connection) -> None:
     if _version(connection) == len(STEPS):
         return  # without the lock: a server's writer would wait for it
     connection.execute("BEGIN")
+    apply_steps(connection)
+    connection.execute("COMMIT")
+
+
+def apply_steps(connection: Connection) -> None:
+    """Creates or migrates the tables inside the caller's transaction. Raises as `migrate` does."""
     connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", [LOCK])
     connection.execute("CREATE TABLE IF NOT EXISTS deniable (version INTEGER NOT NULL, due INTEGER NOT NULL, proof BYTEA)")
     if (row := connection.execute("SELECT version FROM deniable").fetchone()) is None:
@@ -178,7 +186,6 @@ def migrate(connection: Connection) -> None:
         for statement in step:
             connection.execute(statement)
     connection.execute("UPDATE deniable SET version = ?", [len(STEPS)])
-    connection.execute("COMMIT")
 
 
 def _version(connection: Connection) -> int | None:

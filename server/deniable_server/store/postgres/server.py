@@ -23,6 +23,7 @@ from deniable_server.store.postgres.condition import code_of, in_words
 from deniable_server.store.postgres.connection import PostgresConnection, StreamingConnection
 from deniable_server.store.protocol import WAIT_SECONDS
 from deniable_server.store.reserved import is_reserved
+from deniable_server.store.sql import move_marks
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.encryption import Seal
 from deniable_server.store.sql.release import Releaser
@@ -34,7 +35,7 @@ CONNECTIONS = 30  # of a server: one writes, one checks whether the database ans
 FEWEST = 4
 RESERVED = 4 / 7  # the share of the reading connections for respondents' threads
 _PROOF = "proof of the key"
-_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 class PostgresServer:
@@ -48,8 +49,11 @@ class PostgresServer:
 
     Raises:
         UnavailableError: The database cannot be reached or used, has settings that would break a promise, or has another key.
+        MovedError: The database was moved, or a move to it is not finished.
         ValueError: There are fewer than FEWEST connections.
     """
+
+    is_writing = True
 
     def __init__(self, url: str, name: str, key: Path, connections: int = CONNECTIONS) -> None:
         if connections < FEWEST:
@@ -60,7 +64,7 @@ class PostgresServer:
         self._scans = threading.BoundedSemaphore(scans)
         self._committing = False
         self.seal = Seal.of(key)
-        with _usable(name):
+        with usable(name):
             due = self._migrate()
             self.rewriting = VacuumScheduler(self.rewrite)
             self.releases = Releaser(self.seal, self._added, self.changed)
@@ -74,7 +78,7 @@ class PostgresServer:
         """Yields a pooled connection for reading one snapshot. Raises UnavailableError if the database fails."""
         try:
             with self._pools[is_reserved()].connection() as raw:
-                raw.execute(_READ)
+                raw.execute(READ)
                 try:
                     yield PostgresConnection(raw)
                 finally:
@@ -89,7 +93,7 @@ class PostgresServer:
             raise busy()
         try:
             with closing(self.connect()) as connection:
-                connection.execute(_READ)
+                connection.execute(READ)
                 yield StreamingConnection(connection.raw)
         except psycopg.Error as error:
             raise explain(error) from error
@@ -100,19 +104,14 @@ class PostgresServer:
         """Returns the failure of a new connection, in words with the SQLSTATE; None if it can read."""
         try:
             with psycopg.connect(self._url, autocommit=True, connect_timeout=int(WAIT_SECONDS)) as raw:
-                raw.execute("SELECT 1")
+                mark = move_marks.find(PostgresConnection(raw))
         except psycopg.Error as error:
             return in_words(code_of(error))
-        return None
+        return move_marks.moved(self._name, mark.other) if mark else None
 
     def connect(self) -> PostgresConnection:
         """Opens a connection with the settings for writing. Raises psycopg.Error."""
-        raw = psycopg.connect(self._url, autocommit=True)
-        raw.execute(f"SET lock_timeout = {int(1000 * BUSY_SECONDS)}")
-        (durable,) = raw.execute("SHOW synchronous_commit").fetchone() or ("off",)
-        if durable in ("off", "local"):
-            raw.execute("SET synchronous_commit = on")
-        return PostgresConnection(raw)
+        return connect(self._url)
 
     def changed(self, connection: Connection) -> None:
         """Schedules a rewrite of the tables, from within a transaction."""
@@ -219,6 +218,7 @@ class PostgresServer:
         with closing(self.connect()) as connection:
             settings.require(connection)
             schema.migrate(connection)
+            move_marks.require_open(connection, self._name, writing=self.is_writing)
             self._prove(connection)
             (due,) = connection.execute("SELECT due FROM deniable").fetchone()
         return bool(due)
@@ -234,14 +234,16 @@ class PostgresServer:
 class ReadOnlyPostgresServer(PostgresServer):
     """The same database, opened for reading while another process writes it; without an intake.
 
-    Only the migration of tables of an older version writes. Raises what `PostgresServer` raises.
+    Only the migration of tables of an older version writes. Raises what `PostgresServer` raises, except for a database that was moved.
     """
+
+    is_writing = False
 
     def __init__(self, url: str, name: str, key: Path) -> None:
         self._url, self._name = url, name
         self.seal = Seal.of(key)
         self.writer = NoWriter()
-        with _usable(name):
+        with usable(name):
             self._migrate()
         self._scans = threading.BoundedSemaphore(1)
         self._pools = _pools(url, 2, apart=False)
@@ -251,8 +253,18 @@ class ReadOnlyPostgresServer(PostgresServer):
         self._pools[False].close()
 
 
+def connect(url: str) -> PostgresConnection:
+    """Opens a connection with the settings for writing. Raises psycopg.Error."""
+    raw = psycopg.connect(url, autocommit=True)
+    raw.execute(f"SET lock_timeout = {int(1000 * BUSY_SECONDS)}")
+    (durable,) = raw.execute("SHOW synchronous_commit").fetchone() or ("off",)
+    if durable in ("off", "local"):
+        raw.execute("SET synchronous_commit = on")
+    return PostgresConnection(raw)
+
+
 @contextmanager
-def _usable(name: str) -> Iterator[None]:
+def usable(name: str) -> Iterator[None]:
     """Raises UnavailableError for the errors of opening the database `name`."""
     try:
         yield

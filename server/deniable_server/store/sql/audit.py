@@ -27,20 +27,21 @@ class SqlAudit:
     def verify(self, noted: str | None = None) -> LogCheck:
         """Verifies the log's hash chain against its separately stored head."""
         with self._database.scanning() as connection:
-            stored = _head(connection)
+            stored = head_of(connection)
             rows = connection.execute("SELECT number, entry, hash FROM audit ORDER BY number")
             return check(iter(rows), stored, noted)
 
 
 def append(connection: Connection, did: Act) -> None:
     """Appends an act to the log, in the writer's turn and in the transaction of the act."""
-    count, head = _head(connection)
+    count, head = head_of(connection)
     entry = AuditEntry(count + 1, did, head)
     connection.execute("INSERT INTO audit VALUES (?, ?, ?)", [entry.number, entry.text, entry.hash])
     connection.execute("DELETE FROM audit_head")
     connection.execute("INSERT INTO audit_head VALUES (?, ?)", [entry.number, entry.hash])
 
 
-def _head(connection: Connection) -> tuple[int, str]:
+def head_of(connection: Connection) -> tuple[int, str]:
+    """Returns the number of entries and the hash of the last one."""
     row = connection.execute("SELECT count, hash FROM audit_head").fetchone()
     return (0, BEGINNING) if row is None else (int(row[0]), str(row[1]))

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from deniable.survey.compiled import SurveyRules
 from deniable.wire.part import Part
-from deniable_server.store.sql import arrivals, batches, clock, compiled
+from deniable_server.store.sql import arrivals, batches, clock, compiled, move_marks
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.counting import count
 from deniable_server.store.sql.encryption import Seal
@@ -46,7 +46,8 @@ class Releaser:
         return self._intake
 
     def refresh(self, connection: Connection) -> None:
-        """Begins a transaction."""
+        """Begins a transaction. Raises MovedError if the database was moved meanwhile."""
+        move_marks.require_unmarked(connection)
         self._intake, self._requests = Intake(connection, self._seal), []
 
     def forget(self) -> None:

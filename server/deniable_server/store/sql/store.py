@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
+from deniable_server.store.sql import move_marks
 from deniable_server.store.sql.accounts import SqlAccounts
 from deniable_server.store.sql.audit import SqlAudit
 from deniable_server.store.sql.database import SqlDatabase
@@ -48,6 +49,12 @@ class SqlStore(Generic[D]):
         self.teams = SqlTeams(database)
         self.identities = SqlIdentities(database)
         self.webhooks = SqlWebhooks(database)
+
+    def moved_to(self) -> str | None:
+        """Returns the name of the database that replaces this one since a move, or None."""
+        with self.database.reading() as connection:
+            mark = move_marks.find(connection)
+        return mark.other if mark else None
 
     def rewrite(self) -> None:
         """Rewrites the database."""

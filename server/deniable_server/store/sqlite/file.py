@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from deniable_server.store.errors import FullError, StoreError, UnavailableError, busy
+from deniable_server.store.sql import move_marks
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.encryption import Seal
 from deniable_server.store.sql.intake import require_key
@@ -25,7 +26,7 @@ from deniable_server.store.sqlite.schema import migrate
 
 SMALL_BYTES = 8 << 20  # up to this size, the file is rewritten after arrivals: its few pages would show which came last
 TIDY_SECONDS = 0.05  # the time that the writer waits for readers before it truncates its log
-_DUE = 1  # the file's user_version while a rewrite is due
+DUE = 1  # the file's user_version while a rewrite is due
 
 
 class SqliteFile:
@@ -33,9 +34,11 @@ class SqliteFile:
 
     Raises:
         UnavailableError: The file belongs to another program, is damaged, or was written with another key.
+        MovedError: The file was moved, or a move to it is not finished.
     """
 
     releaser: type[Releaser] = Releaser
+    is_writing = True
 
     def __init__(self, path: Path, key: Path) -> None:
         self.path = path
@@ -48,7 +51,7 @@ class SqliteFile:
         self.rewriting = VacuumScheduler(self.rewrite)
         self.releases = self.releaser(self.seal, self._added, self.changed)
         self.writer = Writer(self, self.releases)
-        if due == _DUE:
+        if due == DUE:
             self.rewriting.due()
 
     def _migrate(self) -> int:
@@ -58,6 +61,7 @@ class SqliteFile:
                 _require_ours(connection, self.path)
                 connection.execute("PRAGMA journal_mode = WAL")
                 migrate(connection)
+                move_marks.require_open(connection, str(self.path), writing=self.is_writing)
                 require_key(connection, self.seal)
                 return int(connection.execute("PRAGMA user_version").fetchone()[0])
         except sqlite3.Error as error:
@@ -95,16 +99,12 @@ class SqliteFile:
 
     def connect(self) -> sqlite3.Connection:
         """Opens a connection with the required settings."""
-        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("PRAGMA foreign_keys = ON")
-        return connection
+        return connect(self.path)
 
     def changed(self, connection: Connection) -> None:
         """Schedules a rewrite of the file, from within a transaction."""
-        if connection.execute("PRAGMA user_version").fetchone() != (_DUE,):
-            connection.execute(f"PRAGMA user_version = {_DUE}")
+        if connection.execute("PRAGMA user_version").fetchone() != (DUE,):
+            connection.execute(f"PRAGMA user_version = {DUE}")
         self.rewriting.due()
 
     def due(self) -> None:
@@ -179,6 +179,15 @@ class SqliteFile:
             self.changed(connection)
 
 
+def connect(path: Path) -> sqlite3.Connection:
+    """Opens a connection to a file with the settings for writing."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
 def _require_ours(connection: sqlite3.Connection, path: Path) -> None:
     """Raises UnavailableError for another program's database."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
@@ -195,8 +204,10 @@ def _code(error: Exception) -> int | None:
 class ReadOnlySqliteFile(SqliteFile):
     """The same file, opened for reading while another process writes it; without an intake.
 
-    Only the migration of a file of an older version writes. Raises what `SqliteFile` raises.
+    Only the migration of a file of an older version writes. Raises what `SqliteFile` raises, except for a file that was moved.
     """
+
+    is_writing = False
 
     def __init__(self, path: Path, key: Path) -> None:
         self.path = path

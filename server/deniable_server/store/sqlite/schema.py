@@ -105,6 +105,8 @@ _TABLES = (
     f"CREATE TABLE draft_roles (draft TEXT NOT NULL, {_OF_USER}, role INTEGER NOT NULL, PRIMARY KEY (draft, user)) WITHOUT ROWID",
     "CREATE TABLE draft_team_roles (draft TEXT NOT NULL, team TEXT NOT NULL, role INTEGER NOT NULL, "
     "PRIMARY KEY (draft, team)) WITHOUT ROWID",
+    # A row marks a database that was moved, or is the unfinished copy of a move (`store.sql.move_marks`).
+    "CREATE TABLE move_marks (id TEXT PRIMARY KEY, state TEXT NOT NULL, other TEXT NOT NULL) WITHOUT ROWID",
 )
 
 migrations = Migrations("deniable_server")

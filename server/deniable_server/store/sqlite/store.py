@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from deniable_server.store.errors import StoreError
+from deniable_server.store.sql import move_marks
 from deniable_server.store.sql.store import SqlStore
 from deniable_server.store.sqlite import backup
 from deniable_server.store.sqlite.file import ReadOnlySqliteFile, SqliteFile, explain
@@ -38,6 +39,8 @@ class SqliteStore(SqlStore[SqliteFile]):
         """Returns what prevents reading or writing, such as a full disk; None if nothing does."""
         try:
             self.surveys.count()
+            if other := self.moved_to():
+                return move_marks.moved(str(self.database.path), other)
         except StoreError:
             return "the database cannot be read"
         free = shutil.disk_usage(self.database.path.absolute().parent).free

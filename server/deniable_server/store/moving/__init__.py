@@ -1,0 +1,1 @@
+"""Move of a database between SQLite and PostgreSQL, while servers use it."""
