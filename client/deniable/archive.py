@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterable
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, cast
 
 
 class ArchiveEntry(NamedTuple):
@@ -14,16 +14,29 @@ class ArchiveEntry(NamedTuple):
         name: Its path in the archive.
         write: Writes its content.
         size: The most bytes that it may have; needed for a file that may have more than 2 GiB.
+        level: How much time compression may take, from 1 (least) to 9.
     """
 
     name: str
     write: Callable[[IO[bytes]], None]
     size: int = 0
+    level: int = 6
+
+
+class _Stream:
+    """A file that can only be written from its start to its end, so that each byte may be sent as soon as it is written."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.write, self.flush = file.write, file.flush
 
 
 def write(file: IO[bytes], entries: Iterable[ArchiveEntry]) -> None:
-    """Writes a zip archive. Each entry goes to the file as it is written, so that no entry is in memory as a whole."""
-    with zipfile.ZipFile(file, "w") as archive:
+    """Writes a zip archive as a stream. Each entry goes to the file as it is written, so that no entry is in memory as a whole.
+
+    The length and checksum of an entry are behind it (a data descriptor), so `file` need not be seekable, and a seekable one gets the same
+    bytes.
+    """
+    with zipfile.ZipFile(cast("IO[bytes]", _Stream(file)), "w") as archive:
         for entry in entries:
             with archive.open(_header(entry), "w") as content:
                 entry.write(content)
@@ -49,5 +62,6 @@ def _header(entry: ArchiveEntry) -> zipfile.ZipInfo:
     header.compress_type = zipfile.ZIP_DEFLATED
     header.external_attr = 0o644 << 16
     header.create_system = 3
+    header._compresslevel = entry.level  # type: ignore[attr-defined]  # zipfile has no other way together with a date
     header.file_size = entry.size  # decides whether the header has room for a length above 2 GiB
     return header

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import resources
-from tempfile import TemporaryFile
 from typing import IO, cast
 
 from deniable import archive
@@ -19,7 +18,6 @@ from deniable.estimate import Results
 from deniable.extras import available, extra_of
 from deniable.survey import Survey
 
-_CHUNK = 1 << 20
 _WriteRows = Callable[[CountedRecords, tuple[Variable, ...], IO[bytes]], None]
 _ROWS: Mapping[str, tuple[_WriteRows, str, str]] = {
     "rows.csv": (delimited.write, "the rows as CSV", "text/csv"),
@@ -127,11 +125,15 @@ class Bundle:
         Raises:
             EstimateError: The name is unknown, or the file is omitted; the message has the reason.
         """
+        self.file(name).write(file)
+
+    def file(self, name: str) -> BundleFile:
+        """Returns one of the files. Raises EstimateError as `write` does."""
         if name in self.omitted_files:
             raise EstimateError(f"{name} is left out: {self.omitted_files[name]}")
         if name not in self.files:
             raise EstimateError(f"the file must be one of {', '.join(self.files)}")
-        self.files[name].write(file)
+        return self.files[name]
 
     def write_zip(self, file: IO[bytes], folder: str = "") -> None:
         """Writes an archive of all files, and of SHA256SUMS with the hash of each; with `folder`, they are in a folder of this name."""
@@ -140,7 +142,7 @@ class Bundle:
     def _entries(self) -> Iterator[archive.ArchiveEntry]:
         sums: list[str] = []
         for name, entry in self.files.items():
-            yield archive.ArchiveEntry(name, partial(_write_hashed, name, entry, sums), self._most_bytes(name))
+            yield archive.ArchiveEntry(name, partial(self._write_hashed, name, entry, sums), self._most_bytes(name))
         yield archive.text_entry("SHA256SUMS", "".join(sums).encode())
 
     def _most_bytes(self, name: str) -> int:
@@ -166,10 +168,13 @@ class Bundle:
     def _hash(self, name: str) -> data_package.FileHash:
         """Returns the size and hash of a file, which is written for it once."""
         if name not in self._hashes:
-            sink = _Hash()
-            self.files[name].write(cast("IO[bytes]", sink))
-            self._hashes[name] = data_package.FileHash(sink.size, sink.digest.hexdigest())
+            self._hashes[name] = _hash_written(self.files[name], None)
         return self._hashes[name]
+
+    def _write_hashed(self, name: str, entry: BundleFile, sums: list[str], file: IO[bytes]) -> None:
+        """Writes a file, adds its hash to `sums`, and keeps it for the files that state it."""
+        self._hashes[name] = _hash_written(entry, file)
+        sums.append(f"{self._hashes[name].sha256}  {name}\n")
 
     def _charts(self) -> dict[str, BundleFile]:
         questions = self.counted.survey.questions
@@ -204,16 +209,31 @@ class Bundle:
 
 
 class _Hash:
-    """A file that keeps only its size and hash."""
+    """A stream that keeps only its size and hash, and passes its bytes to `file` if there is one."""
 
-    def __init__(self) -> None:
-        self.size, self.digest = 0, hashlib.sha256()
+    closed = False
+
+    def __init__(self, file: IO[bytes] | None) -> None:
+        self.size, self.digest, self._file = 0, hashlib.sha256(), file
 
     def write(self, part: bytes) -> int:
         """Adds bytes."""
-        self.size += len(part)
+        length = memoryview(part).nbytes
+        self.size += length
         self.digest.update(part)
-        return len(part)
+        if self._file:
+            self._file.write(part)
+        return length
+
+    def flush(self) -> None:
+        """Returns at once: nothing is held back."""
+
+
+def _hash_written(entry: BundleFile, file: IO[bytes] | None) -> data_package.FileHash:
+    """Writes an entry to `file`, if there is one, and returns its size and hash."""
+    stream = _Hash(file)
+    entry.write(cast("IO[bytes]", stream))
+    return data_package.FileHash(stream.size, stream.digest.hexdigest())
 
 
 def omitted_files(survey: Survey, n: int) -> Mapping[str, str]:
@@ -234,15 +254,3 @@ def _writer(make: Callable[[], str | bytes]) -> Callable[[IO[bytes]], None]:
         file.write(content.encode() if isinstance(content, str) else content)
 
     return write
-
-
-def _write_hashed(name: str, entry: BundleFile, sums: list[str], file: IO[bytes]) -> None:
-    """Writes a file, and adds its hash to `sums`."""
-    with TemporaryFile() as buffer:  # a writer may seek in it, which an entry of an archive cannot
-        entry.write(buffer)
-        buffer.seek(0)
-        digest = hashlib.sha256()
-        while chunk := buffer.read(_CHUNK):
-            digest.update(chunk)
-            file.write(chunk)
-    sums.append(f"{digest.hexdigest()}  {name}\n")

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
-import numpy as np
-
+from deniable.bundle.cell_texts import rows_of
 from deniable.bundle.counted_records import CountedRecords
-from deniable.bundle.delimited import MOST_CODES
-from deniable.bundle.variables import MISSING, Variable
+from deniable.bundle.variables import Variable
 from deniable.errors import EstimateError
 from deniable.estimate.present import workbook
 from deniable.estimate.present.workbook import MOST_COLUMNS, MOST_ROWS, Sheet, cell, row
 
-_CELLS = np.array([cell(None), *map(cell, range(MOST_CODES))], dtype=object)  # by code - MISSING
 _CELL_BYTES = 20  # at most, of a number
+_ROW = (b"<row>", b"", b"</row>")
 
 
 def write(counted: CountedRecords, columns: Sequence[Variable], file: IO[bytes]) -> None:
@@ -28,7 +26,7 @@ def write(counted: CountedRecords, columns: Sequence[Variable], file: IO[bytes])
         raise EstimateError(f"rows.xlsx: {problem}")
     values = [(column.name, *value) for column in columns for value in column.values.items()]
     sheets = [
-        Sheet("rows", [column.name for column in columns], _code_rows(counted), counted.n * len(columns) * _CELL_BYTES),
+        Sheet("rows", [column.name for column in columns], rows_of(counted, columns, cell, _ROW), counted.n * len(columns) * _CELL_BYTES),
         Sheet("variables", ("variable", "label"), _text_rows((column.name, column.label) for column in columns)),
         Sheet("values", ("variable", "value", "label"), _text_rows(values)),
     ]
@@ -40,11 +38,6 @@ def too_large(n: int, columns: int) -> str:
     if n > MOST_ROWS:
         return f"a sheet holds at most {MOST_ROWS:,} rows below its header, and there are {n:,} records"
     return f"a sheet holds at most {MOST_COLUMNS:,} columns, and there are {columns:,}" if columns > MOST_COLUMNS else ""
-
-
-def _code_rows(counted: CountedRecords) -> Iterator[bytes]:
-    for codes in counted.rows():
-        yield b"".join(map(row, _CELLS[codes - MISSING].tolist()))
 
 
 def _text_rows(rows: Iterable[Sequence[object]]) -> Iterator[bytes]:

@@ -25,6 +25,7 @@ _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _OPEN = "http://schemas.openxmlformats.org"
 _MAIN, _LINKS = f"{_OPEN}/spreadsheetml/2006/main", f"{_OPEN}/officeDocument/2006/relationships"
 _TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_LEVEL = 1  # of compression: a higher one takes most of the time, for a sheet of much the same size
 _FROZEN_HEADER = (
     '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>'
     "</sheetView></sheetViews>"
@@ -51,7 +52,7 @@ def write(file: IO[bytes], sheets: Sequence[Sheet]) -> None:
     """Writes a workbook. The same sheets give the same bytes, and no sheet is in memory as a whole."""
     entries = [archive.text_entry(name, text.encode()) for name, text in _package([sheet.name for sheet in sheets]).items()]
     entries += [
-        archive.ArchiveEntry(f"xl/worksheets/sheet{number}.xml", partial(_write_sheet, sheet), sheet.size)
+        archive.ArchiveEntry(f"xl/worksheets/sheet{number}.xml", partial(_write_sheet, sheet), sheet.size, _LEVEL)
         for number, sheet in enumerate(sheets, start=1)
     ]
     archive.write(file, entries)
