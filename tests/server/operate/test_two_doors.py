@@ -315,6 +315,7 @@ PAGELESS: dict[str, str] = {
     "init": "before there are pages",
     "serve": "starts the pages",
     "backup": "writes a file on the server's machine",
+    "move": "reads and writes databases on the server's machine",
     "demo": "starts a server of its own",
     "restore": "there are no pages yet",
     "doctor": "looks at files of the server's machine",
