@@ -119,6 +119,8 @@ def writes_a_survey(eve: Researcher) -> None:
     for field, text in {**settings, "batch": "3", "accept_small_batches": "on", "id": "sleep"}.items():
         eve.put(field, text)
     patient(eve.driver).until(lambda driver: "points" in driver.find_element(By.ID, "to-do").text)
+    eve.reads("#saved", "Saved ")
+    assert eve.driver.find_element(By.NAME, "results").get_attribute("value") == "public"
 
 
 def chooses_protection_in_words(eve: Researcher) -> None:
