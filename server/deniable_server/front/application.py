@@ -13,6 +13,7 @@ from werkzeug.exceptions import HTTPException, ServiceUnavailable
 from deniable_server.front import direct, gateway
 from deniable_server.front.bodies import RESPONDENTS_MEMORY, Bodies, stream
 from deniable_server.front.gateway import Environ, GatewayReply, Sent
+from deniable_server.front.public_pages import PageRequest, PublicPages
 from deniable_server.front.workers import Workers
 from deniable_server.web.lanes import READING, Lane, lane_of
 from deniable_server.web.limits import SMALL, most_bytes_of
@@ -51,6 +52,7 @@ class Front:
         self._open = 0  # requests that are not answered yet
         self._stopping = False
         self._direct = direct.Direct(app, backend, self._base, self._reading)
+        self._pages = PublicPages(app, self._base, self._reading)
         alive = {**self._base, "REQUEST_METHOD": "GET", "PATH_INFO": ALIVE, "QUERY_STRING": "", "SERVER_PROTOCOL": "HTTP/1.1"}
         self._alive = gateway.call(app, alive)
 
@@ -64,6 +66,8 @@ class Front:
         try:
             if plain := direct.plain(scope, headers):
                 reply = await self._take(*plain, scope, proto)
+            elif page := self._pages.request(scope, headers):
+                reply = await self._show(page, gateway.environ_of(scope, headers, self._base), proto)
             else:
                 reply = await self._answer(gateway.environ_of(scope, headers, self._base), proto)
             if reply and reply.file:
@@ -124,6 +128,22 @@ class Front:
         if lane is Lane.COMPUTING:
             return await self._unless_gone(whole, proto, workers)
         return await workers.run(gateway.answer, self._app, whole, proto)
+
+    async def _show(self, page: PageRequest, environ: Environ, proto: RSGIHTTPProtocol) -> GatewayReply | None:
+        """Sends a page from the cache, or else as `_answer` does. Such a page needs no body, so a large one is dropped."""
+        if self._stopping:
+            raise ServiceUnavailable(STOPPING)
+        reply = await self._pages.reply(page)
+        if reply is None:
+            return await self._answer(environ, proto)
+        length, headers = _length(environ), reply.headers
+        if length is None or length > SMALL:
+            await self._drop(environ, proto)
+            headers = [*headers, ("Connection", "close")]
+        elif length:
+            await self._bodies.collect_small(proto, length)
+        proto.response_bytes(reply.status, headers, reply.body)
+        return None
 
     async def _unless_gone(self, environ: Environ, proto: RSGIHTTPProtocol, workers: Workers) -> GatewayReply | None:
         """Sends the reply while its client is connected. When the client disconnects, the work is cancelled."""
