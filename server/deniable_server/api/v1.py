@@ -59,7 +59,7 @@ def surveys() -> Response:
 
 @bp.get("/surveys/<survey_id>")
 @lanes.respondents
-@page_cache.cacheable(translated=False)
+@page_cache.cacheable(translated=False, codes=True)
 @compressed
 def definition(survey_id: str) -> Response:
     """Serves the bytes of a definition, which clients hash and pin. A header states spare invitation codes."""
@@ -92,9 +92,10 @@ def submit(survey_id: str) -> Response:
 
 @bp.get("/surveys/<survey_id>/groups")
 @lanes.respondents
+@page_cache.cacheable(translated=False, quotas=True)
 def full_groups(survey_id: str) -> Response:
     """Lists the groups that take no more records. The page of a respondent asks for it before the first question."""
-    return jsonify(full=current_store().life.full_groups(survey_id))
+    return jsonify(full=page_cache.full_groups_of(survey_id))
 
 
 @bp.post("/surveys/<survey_id>/withdrawals")

@@ -28,8 +28,9 @@ from deniable_server.web.languages import PageLanguages
 from deniable_server.web.page_cache import CacheableView, CachedPage, PageCache, PageKey, PageRendering, PageState, PageStates, SurveyFacts
 
 PAUSE = 0.01  # seconds between two readings of the database, and between two deliveries of files
+LARGE_PER_SECOND = 32 << 20  # bytes of large pages that are unpacked
 LONGEST_PATH = 200
-INLINE_BYTES = 64 << 10  # a larger page is unpacked by a thread, which does not hold the interpreter meanwhile
+INLINE_BYTES = 64 << 10  # a larger page is unpacked by a thread, which does not hold the interpreter meanwhile, and at a limited rate
 _METHODS = ("GET", "HEAD")
 _HEADERS = {"accept-language": "HTTP_ACCEPT_LANGUAGE", "accept-encoding": "HTTP_ACCEPT_ENCODING"}
 
@@ -89,6 +90,20 @@ class SharedReading:
             self._free_at = loop.time() + PAUSE
 
 
+class Pacing:
+    """Limits the rate of a kind of work by delays, which cost no thread. Belongs to one event loop."""
+
+    def __init__(self, per_second: float) -> None:
+        self._per_second, self._free_at = per_second, 0.0
+
+    async def wait(self, amount: float) -> None:
+        """Waits until the work that came before is paid for."""
+        now = asyncio.get_running_loop().time()
+        begin = max(now, self._free_at)
+        self._free_at = begin + amount / self._per_second
+        await asyncio.sleep(begin - now)
+
+
 class PublicPages:
     """Answers requests for the cacheable pages of an application.
 
@@ -103,6 +118,7 @@ class PublicPages:
         self._states = PageStates.of_app(app)
         self._surveys, self._files = (SharedReading(self._states.read, workers) for _ in range(2))
         self._rendering = Workers("rendering", threads=1, waiting=512, lane=Lane.RESPONDENTS)
+        self._unpacking = Pacing(LARGE_PER_SECOND)
         self._pages = PageCache()
         self._find = lru_cache(4096)(self._address)
 
@@ -129,13 +145,14 @@ class PublicPages:
                 return None
             facts = self._states.facts(state.digest) or await self._rendering.run(self._states.learn, address.survey_id)
         tags = _languages_of(wanted, facts)
-        key = PageKey(address.path, tags if address.view.translated else None, state)
+        key = PageKey(address.path, tags if address.view.translated else None, address.view.relevant(state))
         page = self._pages.get(key)
         if page is None:
-            page = await self._rendering.run(self._render, key)
+            page = await self._rendering.run(self._render, key, address.view)
         if page is None:
             return None
         if page.length > INLINE_BYTES and not (page.compressible and _accepts_gzip(wanted)):
+            await self._unpacking.wait(page.length)
             return await self._workers.run(_fitted, page, wanted, tags, facts)
         return _fitted(page, wanted, tags, facts)
 
@@ -148,7 +165,7 @@ class PublicPages:
         view = page_cache.cacheable_view(self._app, endpoint)
         return PageAddress(path, view, values.get("survey_id")) if view else None
 
-    def _render(self, key: PageKey) -> CachedPage | None:
+    def _render(self, key: PageKey, view: CacheableView) -> CachedPage | None:
         """Returns a page for everybody, and keeps it. None if the view failed, or has read another state than the key's."""
         page = self._pages.get(key)
         if page is not None:
@@ -157,7 +174,7 @@ class PublicPages:
         environ = {**self._base, "REQUEST_METHOD": "GET", "PATH_INFO": key.path, "QUERY_STRING": "", "SERVER_PROTOCOL": "HTTP/1.1"}
         forced = {languages.FORCED: key.languages, page_cache.RENDERING: rendering, "HTTP_ACCEPT_ENCODING": "gzip"}
         reply = gateway.call(self._app, {**environ, **forced})
-        if not rendering.is_complete or not rendering.agrees_with(key.state):
+        if not rendering.is_complete or view.relevant(rendering.state) != key.state:
             return None
         page = _packed(reply)
         self._pages.add(key, page)

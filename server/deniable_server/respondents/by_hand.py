@@ -61,7 +61,7 @@ def _fill(page: bytes, path: str, query: MultiDict[str, str], tags: languages.Pa
 
 
 @bp.get("/s/<survey_id>/by-hand")
-@page_cache.cacheable(fill=_fill)
+@page_cache.cacheable(codes=True, fill=_fill)
 def blank(survey_id: str) -> Page:
     """Serves an empty form with a new secret: however often it is sent, it is counted once."""
     published = page_cache.published(survey_id)
@@ -151,8 +151,8 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
 def _address(path: str, query: MultiDict[str, str], language: str, groups: Collection[str]) -> str:
     """Returns the form's target: the page's address with the known query parameters, so that going back shows an empty form."""
     parameters = {"lang": (language,), "group": groups}
-    known = {name: value for name, value in query.items() if value in parameters.get(name, ())}
-    return path + ("?" + urlencode(known, quote_via=quote) if known else "")
+    pairs = {name: value for name, value in query.items() if value in parameters.get(name, ())}
+    return path + ("?" + urlencode(pairs, quote_via=quote) if pairs else "")
 
 
 def _impossible() -> Page:

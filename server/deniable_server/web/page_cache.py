@@ -18,7 +18,7 @@ from deniable.survey import Survey
 from deniable_server.context import current_store, services_of
 from deniable_server.store.byte_cache import ByteCache
 from deniable_server.store.errors import StoreError
-from deniable_server.store.protocol import Published, Store
+from deniable_server.store.protocol import Availability, Heading, Published, Store
 from deniable_server.store.spare_codes import spare_codes
 from deniable_server.store.trials import is_trial
 from deniable_server.web.languages import PageLanguages, offered_tag
@@ -41,6 +41,7 @@ class PageState(NamedTuple):
         opens_at: The minute in UTC at which it opens, if that is in the future.
         zone: The time zone of its researchers.
         spare: The numbers of invitation codes and of expected people, if there are more codes.
+        full: The groups that take no more records.
     """
 
     digest: str
@@ -48,6 +49,7 @@ class PageState(NamedTuple):
     opens_at: str | None
     zone: str
     spare: tuple[int, int] | None
+    full: tuple[str, ...]
 
 
 class PageKey(NamedTuple):
@@ -111,21 +113,12 @@ class PageRendering:
     """A page that is being rendered for everybody.
 
     Attributes:
-        published: The survey as the view has read it.
-        spare: The spare codes as the view has read them.
+        state: The state of its survey that the view has read, if any.
         is_complete: Whether the view has returned, so that the reply is not an error's.
     """
 
-    published: Published | None = None
-    spare: tuple[int, int] | None = None
+    state: PageState | None = None
     is_complete: bool = False
-
-    def agrees_with(self, state: PageState | None) -> bool:
-        """Returns whether the view has read the state under which the page will be found."""
-        if state is None or self.published is None:
-            return state is None and self.published is None
-        now = self.published
-        return state == PageState(now.survey.digest, now.state, now.opens_at, now.zone, self.spare)
 
 
 Fill = Callable[[bytes, str, "MultiDict[str, str]", PageLanguages, SurveyFacts], bytes]
@@ -138,20 +131,33 @@ class CacheableView:
 
     Attributes:
         translated: Whether it depends on the visitor's languages.
+        codes: Whether it depends on spare codes.
+        quotas: Whether it depends on which groups are full.
         fill: Adds what differs between visitors.
     """
 
     translated: bool = True
+    codes: bool = False
+    quotas: bool = False
     fill: Fill | None = None
+
+    def relevant(self, state: PageState | None) -> PageState | None:
+        """Returns a state without what the view does not depend on."""
+        if state is None:
+            return None
+        return state._replace(spare=state.spare if self.codes else None, full=state.full if self.quotas else ())
 
 
 _CACHEABLE: dict[Callable[..., Any] | None, CacheableView] = {}
 
 
-def cacheable(*, translated: bool = True, fill: Fill | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def cacheable(
+    *, translated: bool = True, codes: bool = False, quotas: bool = False, fill: Fill | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Marks a view whose replies are the same for everybody, except for what `fill` changes.
 
-    It must read its survey with `published`, and may read nothing of the request but its address. `CacheableView` describes the arguments.
+    It must read its survey with `published`, `spare_codes_of` and `full_groups_of`, and of the request nothing but its path.
+    `CacheableView` describes the arguments.
     """
 
     def mark(view: Callable[P, R]) -> Callable[P, R]:
@@ -162,7 +168,7 @@ def cacheable(*, translated: bool = True, fill: Fill | None = None) -> Callable[
             return reply
 
         noted.__name__, noted.__doc__, noted.__module__ = view.__name__, view.__doc__, view.__module__
-        _CACHEABLE[noted] = CacheableView(translated, fill)
+        _CACHEABLE[noted] = CacheableView(translated, codes, quotas, fill)
         return noted
 
     return mark
@@ -183,14 +189,32 @@ def published(survey_id: str) -> Published:
     """Returns the survey of a page, as `Surveys.published` does, and records its state for the cache."""
     survey = current_store().surveys.published(survey_id)
     if rendering := current_rendering():
-        rendering.published, rendering.spare = survey, spare_codes(current_store(), survey.survey)
+        rendering.state = _state_of(current_store(), survey.survey, survey)
     return survey
 
 
 def spare_codes_of(survey: Survey) -> tuple[int, int] | None:
     """Returns the spare codes of a page's survey, as `spare_codes` does; those that were recorded for the cache, if any."""
+    state = _recorded()
+    return state.spare if state else spare_codes(current_store(), survey)
+
+
+def full_groups_of(survey_id: str) -> list[str]:
+    """Returns the full groups of a page's survey, as `Life.full_groups` does; those that were recorded for the cache, if any."""
+    if current_rendering():
+        published(survey_id)
+    state = _recorded()
+    return list(state.full) if state else current_store().life.full_groups(survey_id)
+
+
+def _recorded() -> PageState | None:
     rendering = current_rendering()
-    return rendering.spare if rendering else spare_codes(current_store(), survey)
+    return rendering.state if rendering else None
+
+
+def _state_of(store: Store, survey: Survey | Heading, now: Availability) -> PageState:
+    full = tuple(store.life.full_groups(survey.id))
+    return PageState(survey.digest, now.state, now.opens_at, now.zone, spare_codes(store, survey), full)
 
 
 class PageStates:
@@ -209,9 +233,7 @@ class PageStates:
         """Returns the states of those that are published, without trials; none if the database cannot be read."""
         try:
             headings = self._store.surveys.headings({survey_id for survey_id in survey_ids if not is_trial(survey_id)})
-            return {
-                each.id: PageState(each.digest, each.state, each.opens_at, each.zone, spare_codes(self._store, each)) for each in headings
-            }
+            return {each.id: _state_of(self._store, each, each) for each in headings}
         except StoreError:
             return {}
 
