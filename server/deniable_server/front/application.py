@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException, ServiceUnavailable
 from deniable_server.front import direct, gateway
 from deniable_server.front.bodies import RESPONDENTS_MEMORY, Bodies, stream
 from deniable_server.front.gateway import Environ, GatewayReply, Sent
-from deniable_server.front.public_pages import PageRequest, PublicPages
+from deniable_server.front.public_pages import PageVisit, PublicPages
 from deniable_server.front.workers import Workers
 from deniable_server.web.lanes import READING, Lane, lane_of
 from deniable_server.web.limits import SMALL, most_bytes_of
@@ -66,8 +66,8 @@ class Front:
         try:
             if plain := direct.plain(scope, headers):
                 reply = await self._take(*plain, scope, proto)
-            elif page := self._pages.request(scope, headers):
-                reply = await self._show(page, gateway.environ_of(scope, headers, self._base), proto)
+            elif visit := self._pages.visit(scope, headers):
+                reply = await self._show(visit, gateway.environ_of(scope, headers, self._base), proto)
             else:
                 reply = await self._answer(gateway.environ_of(scope, headers, self._base), proto)
             if reply and reply.file:
@@ -129,11 +129,11 @@ class Front:
             return await self._unless_gone(whole, proto, workers)
         return await workers.run(gateway.answer, self._app, whole, proto)
 
-    async def _show(self, page: PageRequest, environ: Environ, proto: RSGIHTTPProtocol) -> GatewayReply | None:
+    async def _show(self, visit: PageVisit, environ: Environ, proto: RSGIHTTPProtocol) -> GatewayReply | None:
         """Sends a page from the cache, or else as `_answer` does. Such a page needs no body, so a large one is dropped."""
         if self._stopping:
             raise ServiceUnavailable(STOPPING)
-        reply = await self._pages.reply(page)
+        reply = await self._pages.reply(visit)
         if reply is None:
             return await self._answer(environ, proto)
         length, headers = _length(environ), reply.headers

@@ -50,7 +50,7 @@ class PageAddress:
     survey_id: str | None
 
 
-class PageRequest(NamedTuple):
+class PageVisit(NamedTuple):
     """A visitor's request for a cacheable page: its address, method, and the query and headers that such a page may depend on."""
 
     address: PageAddress
@@ -122,7 +122,7 @@ class PublicPages:
         self._pages = PageCache()
         self._find = lru_cache(4096)(self._address)
 
-    def request(self, scope: Scope, headers: Collection[tuple[str, str]]) -> PageRequest | None:
+    def visit(self, scope: Scope, headers: Collection[tuple[str, str]]) -> PageVisit | None:
         """Returns the request for a cacheable page; None for any other request."""
         if scope.method not in _METHODS or len(scope.path) > LONGEST_PATH or not scope.path.isascii():
             return None
@@ -133,28 +133,28 @@ class PublicPages:
         for name, value in headers:
             if (key := _HEADERS.get(name.lower())) is not None:
                 environ[key] = f"{environ[key]},{value}" if key in environ else value
-        return PageRequest(address, scope.method, Request(environ, populate_request=False))
+        return PageVisit(address, scope.method, Request(environ, populate_request=False))
 
-    async def reply(self, wanted: PageRequest) -> GatewayReply | None:
+    async def reply(self, visit: PageVisit) -> GatewayReply | None:
         """Returns the reply from the cache; None if only the application can reply, for example to say that there is no such survey."""
-        address = wanted.address
+        address = visit.address
         state = await (self._files if address.survey_id is None else self._surveys).state(address.survey_id)
         facts: SurveyFacts | None = None
         if address.survey_id is not None:
             if state is None:
                 return None
             facts = self._states.facts(state.digest) or await self._rendering.run(self._states.learn, address.survey_id)
-        tags = _languages_of(wanted, facts)
+        tags = _languages_of(visit, facts)
         key = PageKey(address.path, tags if address.view.translated else None, address.view.relevant(state))
         page = self._pages.get(key)
         if page is None:
             page = await self._rendering.run(self._render, key, address.view)
         if page is None:
             return None
-        if page.length > INLINE_BYTES and not (page.compressible and _accepts_gzip(wanted)):
+        if page.length > INLINE_BYTES and not (page.compressible and _accepts_gzip(visit)):
             await self._unpacking.wait(page.length)
-            return await self._workers.run(_fitted, page, wanted, tags, facts)
-        return _fitted(page, wanted, tags, facts)
+            return await self._workers.run(_fitted, page, visit, tags, facts)
+        return _fitted(page, visit, tags, facts)
 
     def _address(self, path: str) -> PageAddress | None:
         """Returns the address of a cacheable page, by its path."""
@@ -181,15 +181,15 @@ class PublicPages:
         return page
 
 
-def _languages_of(wanted: PageRequest, facts: SurveyFacts | None) -> PageLanguages:
-    address, accepted = page_cache.address_language(wanted.request.args, facts), wanted.request.accept_languages
+def _languages_of(visit: PageVisit, facts: SurveyFacts | None) -> PageLanguages:
+    address, accepted = page_cache.address_language(visit.request.args, facts), visit.request.accept_languages
     if facts is None:
         return languages.page_languages(address, accepted)
     return languages.page_languages(address, accepted, facts.language, facts.languages)
 
 
-def _accepts_gzip(wanted: PageRequest) -> bool:
-    return wanted.request.accept_encodings.quality("gzip") > 0
+def _accepts_gzip(visit: PageVisit) -> bool:
+    return visit.request.accept_encodings.quality("gzip") > 0
 
 
 def _packed(reply: GatewayReply) -> CachedPage:
@@ -198,13 +198,13 @@ def _packed(reply: GatewayReply) -> CachedPage:
     return CachedPage(reply.status, reply.headers, gzip.compress(reply.body, 6, mtime=0), len(reply.body), compressible=False)
 
 
-def _fitted(page: CachedPage, wanted: PageRequest, tags: PageLanguages, facts: SurveyFacts | None) -> GatewayReply:
+def _fitted(page: CachedPage, visit: PageVisit, tags: PageLanguages, facts: SurveyFacts | None) -> GatewayReply:
     """Returns the reply of a page for one visitor."""
-    if page.compressible and _accepts_gzip(wanted):
-        return GatewayReply(page.status, page.headers, page.packed if wanted.method == "GET" else b"")
-    body, address = gzip.decompress(page.packed), wanted.address
+    if page.compressible and _accepts_gzip(visit):
+        return GatewayReply(page.status, page.headers, page.packed if visit.method == "GET" else b"")
+    body, address = gzip.decompress(page.packed), visit.address
     if address.view.fill is not None and facts is not None:
-        body = address.view.fill(body, address.path, wanted.request.args, tags, facts)
+        body = address.view.fill(body, address.path, visit.request.args, tags, facts)
     headers = [(name, value) for name, value in page.headers if name not in ("Content-Encoding", "Content-Length")]
     headers.append(("Content-Length", str(len(body))))
-    return GatewayReply(page.status, headers, body if wanted.method == "GET" else b"")
+    return GatewayReply(page.status, headers, body if visit.method == "GET" else b"")

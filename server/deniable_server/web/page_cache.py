@@ -1,4 +1,4 @@
-"""Page cache: public pages that are rendered once for everybody, and what they depend on.
+"""Page cache: public pages that are rendered once for everybody, and their keys.
 
 A view that is marked with `cacheable` depends on its address, on `PageLanguages` and on `PageState`, and on nothing else of a visitor or a
 survey. It is rendered in a request of its own, without the cookie, headers and query of any visitor, so nothing of one visitor reaches
@@ -33,7 +33,7 @@ _PAGE_BYTES = 4096  # an estimate of the memory of a page's headers and key
 
 
 class PageState(NamedTuple):
-    """What a survey's pages show of it that can change.
+    """The changing facts that the pages of a survey show.
 
     Attributes:
         digest: The digest of its definition.
@@ -53,7 +53,7 @@ class PageState(NamedTuple):
 
 
 class PageKey(NamedTuple):
-    """What a cached page depends on."""
+    """Key of a cached page: everything that the page depends on."""
 
     path: str
     languages: PageLanguages | None
@@ -65,7 +65,7 @@ class CachedPage(NamedTuple):
 
     Attributes:
         status: Its status.
-        headers: Its headers, with those of a compressed reply if it may be compressed.
+        headers: Its headers; they describe a compressed reply if it may be compressed.
         packed: Its body, compressed.
         length: The length of the body.
         compressible: Whether visitors may get it compressed.
@@ -91,7 +91,7 @@ class PageCache(ByteCache[PageKey, CachedPage]):
 
 @dataclass(frozen=True)
 class SurveyFacts:
-    """What choosing a page, and filling it, needs of a survey's definition."""
+    """The facts of a definition by which a cached page is chosen and filled in."""
 
     language: str
     languages: tuple[str, ...]
