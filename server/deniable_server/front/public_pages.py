@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 from flask import Flask
 from granian.rsgi import Scope
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, ServiceUnavailable
 from werkzeug.wrappers import Request
 
 from deniable_server.front import gateway
 from deniable_server.front.gateway import Environ, GatewayReply
-from deniable_server.front.workers import Workers
+from deniable_server.front.workers import BUSY, Workers
 from deniable_server.web import languages, page_cache
 from deniable_server.web.lanes import Lane
 from deniable_server.web.languages import PageLanguages
@@ -31,6 +31,7 @@ PAUSE = 0.01  # seconds between two readings of the database, and between two de
 LARGE_PER_SECOND = 32 << 20  # bytes of large pages that are unpacked
 LONGEST_PATH = 200
 INLINE_BYTES = 64 << 10  # a larger page is unpacked by a thread, which does not hold the interpreter meanwhile, and at a limited rate
+LONGEST_WAIT = 10.0  # seconds, for large pages
 _METHODS = ("GET", "HEAD")
 _HEADERS = {"accept-language": "HTTP_ACCEPT_LANGUAGE", "accept-encoding": "HTTP_ACCEPT_ENCODING"}
 
@@ -97,9 +98,11 @@ class Pacing:
         self._per_second, self._free_at = per_second, 0.0
 
     async def wait(self, amount: float) -> None:
-        """Waits until the work that came before is paid for."""
+        """Waits until the work that came before is paid for. Raises ServiceUnavailable if that takes longer than LONGEST_WAIT."""
         now = asyncio.get_running_loop().time()
         begin = max(now, self._free_at)
+        if begin - now > LONGEST_WAIT:
+            raise ServiceUnavailable(BUSY)
         self._free_at = begin + amount / self._per_second
         await asyncio.sleep(begin - now)
 
@@ -136,25 +139,39 @@ class PublicPages:
         return PageVisit(address, scope.method, Request(environ, populate_request=False))
 
     async def reply(self, visit: PageVisit) -> GatewayReply | None:
-        """Returns the reply from the cache; None if only the application can reply, for example to say that there is no such survey."""
-        address = visit.address
-        state = await (self._files if address.survey_id is None else self._surveys).state(address.survey_id)
-        facts: SurveyFacts | None = None
-        if address.survey_id is not None:
-            if state is None:
+        """Returns the reply from the cache; None if only the application can reply, for example to say that there is no such survey.
+
+        Raises:
+            ServiceUnavailable: Too many requests wait.
+        """
+        address, state, facts = visit.address, None, None
+        if address.survey_id is None:
+            await self._files.state(None)
+        else:
+            state = await self._surveys.state(address.survey_id)
+            facts = await self._facts_of(address.survey_id, state)
+            if facts is None:
                 return None
-            facts = self._states.facts(state.digest) or await self._rendering.run(self._states.learn, address.survey_id)
         tags = _languages_of(visit, facts)
-        key = PageKey(address.path, tags if address.view.translated else None, address.view.relevant(state))
-        page = self._pages.get(key)
-        if page is None:
-            page = await self._rendering.run(self._render, key, address.view)
+        page = await self._page(
+            PageKey(address.path, tags if address.view.translated else None, address.view.relevant(state)), address.view
+        )
         if page is None:
             return None
         if page.length > INLINE_BYTES and not (page.compressible and _accepts_gzip(visit)):
             await self._unpacking.wait(page.length)
             return await self._workers.run(_fitted, page, visit, tags, facts)
         return _fitted(page, visit, tags, facts)
+
+    async def _facts_of(self, survey_id: str, state: PageState | None) -> SurveyFacts | None:
+        """Returns the facts of a survey, or None if it is not published."""
+        if state is None:
+            return None
+        return self._states.facts(state.digest) or await self._rendering.run(self._states.learn, survey_id)
+
+    async def _page(self, key: PageKey, view: CacheableView) -> CachedPage | None:
+        """Returns a page from the cache, which is rendered first if necessary; None if that fails."""
+        return self._pages.get(key) or await self._rendering.run(self._render, key, view)
 
     def _address(self, path: str) -> PageAddress | None:
         """Returns the address of a cacheable page, by its path."""
@@ -198,13 +215,16 @@ def _packed(reply: GatewayReply) -> CachedPage:
     return CachedPage(reply.status, reply.headers, gzip.compress(reply.body, 6, mtime=0), len(reply.body), compressible=False)
 
 
-def _fitted(page: CachedPage, visit: PageVisit, tags: PageLanguages, facts: SurveyFacts | None) -> GatewayReply:
-    """Returns the reply of a page for one visitor."""
+def _fitted(page: CachedPage, visit: PageVisit, tags: PageLanguages, facts: SurveyFacts | None) -> GatewayReply | None:
+    """Returns the reply of a page for one visitor, or None if it cannot be filled in."""
     if page.compressible and _accepts_gzip(visit):
         return GatewayReply(page.status, page.headers, page.packed if visit.method == "GET" else b"")
     body, address = gzip.decompress(page.packed), visit.address
     if address.view.fill is not None and facts is not None:
-        body = address.view.fill(body, address.path, visit.request.args, tags, facts)
+        try:
+            body = address.view.fill(body, address.path, visit.request.args, tags, facts)
+        except LookupError:
+            return None
     headers = [(name, value) for name, value in page.headers if name not in ("Content-Encoding", "Content-Length")]
     headers.append(("Content-Length", str(len(body))))
     return GatewayReply(page.status, headers, body if visit.method == "GET" else b"")

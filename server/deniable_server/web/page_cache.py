@@ -8,6 +8,7 @@ another. `fill` adds what differs between visitors, such as a new code, when a p
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -230,20 +231,24 @@ class PageStates:
         return cls(services_of(app).store)
 
     def read(self, survey_ids: Collection[str]) -> dict[str, PageState]:
-        """Returns the states of those that are published, without trials; none if the database cannot be read."""
-        try:
-            headings = self._store.surveys.headings({survey_id for survey_id in survey_ids if not is_trial(survey_id)})
-            return {each.id: _state_of(self._store, each, each) for each in headings}
-        except StoreError:
-            return {}
+        """Returns the states of those that are published, without trials and without those that cannot be read."""
+        states: dict[str, PageState] = {}
+        with suppress(StoreError):
+            for heading in self._store.surveys.headings({survey_id for survey_id in survey_ids if not is_trial(survey_id)}):
+                with suppress(StoreError):
+                    states[heading.id] = _state_of(self._store, heading, heading)
+        return states
 
     def facts(self, digest: str) -> SurveyFacts | None:
         """Returns the facts of a definition that `learn` has read."""
         return self._facts.get(digest)
 
-    def learn(self, survey_id: str) -> SurveyFacts:
-        """Reads the facts of a survey, which may parse its definition. Raises StoreError."""
-        survey = self._store.surveys.published(survey_id).survey
+    def learn(self, survey_id: str) -> SurveyFacts | None:
+        """Reads the facts of a survey, which may parse its definition. Returns None if it cannot be read."""
+        try:
+            survey = self._store.surveys.published(survey_id).survey
+        except StoreError:
+            return None
         facts = SurveyFacts.of(survey)
         self._facts.put(survey.digest, facts, facts.size)
         return facts
