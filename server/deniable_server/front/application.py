@@ -14,7 +14,7 @@ from deniable_server.front import direct, gateway
 from deniable_server.front.bodies import RESPONDENTS_MEMORY, Bodies, stream
 from deniable_server.front.gateway import Environ, GatewayReply, Sent
 from deniable_server.front.public_pages import PageVisit, PublicPages
-from deniable_server.front.workers import Workers
+from deniable_server.front.workers import RestingWorkers, Workers
 from deniable_server.web.lanes import READING, Lane, lane_of
 from deniable_server.web.limits import SMALL, most_bytes_of
 from deniable_server.web.offload import GONE, Gone
@@ -48,6 +48,7 @@ class Front:
             Lane.RESEARCHERS: Workers("researchers", threads=8, waiting=128, lane=Lane.RESEARCHERS),
             Lane.COMPUTING: Workers("computing", threads=COMPUTATIONS, waiting=64, lane=Lane.COMPUTING),
         }
+        self._strangers = {lane: RestingWorkers("strangers", waiting=256, lane=lane) for lane in (Lane.RESPONDENTS, Lane.RESEARCHERS)}
         self._sent: set[Sent] = set()
         self._open = 0  # requests that are not answered yet
         self._stopping = False
@@ -118,7 +119,7 @@ class Front:
             await self._ready(environ, proto)
             return None
         lane = lane_of(self._app, environ)
-        workers = self._workers(lane, environ["REQUEST_METHOD"])
+        workers = self._workers(lane, environ)
         bodies = self._bodies if lane is Lane.RESPONDENTS else self._others_bodies
         length = _length(environ)
         if length is None or length > SMALL:
@@ -158,9 +159,13 @@ class Front:
         answer.cancel()
         return None
 
-    def _workers(self, lane: Lane, method: str) -> Workers:
+    def _workers(self, lane: Lane, environ: Environ) -> Workers:
+        """Returns the threads for a request. Reading requests without a session or a credential, which anyone can send, have one."""
+        reads = environ["REQUEST_METHOD"] in READING
+        if lane in self._strangers and reads and "HTTP_COOKIE" not in environ and "HTTP_AUTHORIZATION" not in environ:
+            return self._strangers[lane]
         if lane is Lane.RESPONDENTS:
-            return self._reading if method in READING else self._writing
+            return self._reading if reads else self._writing
         return self._lanes[lane]
 
     async def _take(self, survey_id: str, length: int, scope: Scope, proto: RSGIHTTPProtocol) -> GatewayReply | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
@@ -12,6 +13,8 @@ from werkzeug.exceptions import ServiceUnavailable
 from deniable_server.web.lanes import Lane, enter
 
 BUSY = "the server is overloaded; nothing was stored, send the same again later"
+REST = 2.0  # seconds for each second of computing
+LONGEST_REST = 0.1
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -51,3 +54,25 @@ class Workers:
             waiter.set_exception(failure)
         else:
             waiter.set_result(done.result())
+
+
+class RestingWorkers(Workers):
+    """One thread for requests that anyone can send. After each request it rests, so that submissions keep most of the interpreter."""
+
+    def __init__(self, name: str, waiting: int, lane: Lane) -> None:
+        super().__init__(name, 1, waiting, lane)
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs `work` as `Workers.run` does; the result comes after the rest."""
+        return await super().run(_rested(work), *args, **kwargs)
+
+
+def _rested(work: Callable[P, T]) -> Callable[P, T]:
+    def rested(*args: P.args, **kwargs: P.kwargs) -> T:
+        begin = time.thread_time()
+        try:
+            return work(*args, **kwargs)
+        finally:
+            time.sleep(min(REST * (time.thread_time() - begin), LONGEST_REST))
+
+    return rested

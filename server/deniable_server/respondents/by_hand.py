@@ -43,21 +43,27 @@ def _new_code() -> str:
 
 _PLACEHOLDER = _new_code()
 """The secret in the cached form. It reaches no visitor."""
+_QUESTIONS = b'<fieldset class="question"'
 _ACTION = Markup('<form method="post" action="{}"')
 
 
 def _fill(page: bytes, path: str, query: MultiDict[str, str], tags: languages.PageLanguages, facts: page_cache.SurveyFacts) -> bytes:
-    """Fills a cached form in for one visitor: a new secret, the form's target, and the group in the address."""
-    if _PLACEHOLDER.encode() not in page:
+    """Fills a cached form in for one visitor: a new secret, the form's target, and the group in the address.
+
+    Raises:
+        LookupError: The page has another form than expected.
+    """
+    before, questions, after = page.partition(_QUESTIONS)  # they are nearly all of a long page
+    if not questions and _PLACEHOLDER.encode() not in page:
         return page  # without a form
     address, group = _address(path, query, tags.address or tags.page, facts.groups), _group(facts.groups, query)
     changes = [(_PLACEHOLDER, _new_code()), (_ACTION.format(path), _ACTION.format(address))]
     if group in facts.groups:
         option = Markup(' lang="{}">{}</option>').format(facts.language, group)
         changes.append((f"<option{option}", f"<option selected{option}"))
-    for before, after in changes:
-        page = page_cache.replace_once(page, before, after)
-    return page
+    for part, own in changes:
+        before = page_cache.replace_once(before, part, own)
+    return b"".join((before, questions, after))
 
 
 @bp.get("/s/<survey_id>/by-hand")

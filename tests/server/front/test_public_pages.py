@@ -338,14 +338,16 @@ def test_each_visitor_has_a_secret_of_its_own(front: Front) -> None:
     assert not [form for form in forms if by_hand._PLACEHOLDER.encode() in form]
 
 
-@pytest.mark.parametrize("part", [b"<form method", by_hand._PLACEHOLDER.encode()])
+@pytest.mark.parametrize("part", [b'<form method="post" action="/p"', by_hand._PLACEHOLDER.encode()])
 def test_a_form_in_which_a_part_is_not_there_once_is_not_served(part: bytes) -> None:
     facts = page_cache.SurveyFacts("en", ("en",), ())
     languages: Any = PageLanguages("en", "en", None)
-    page = f'<form method="post" action="/p"><input value="{by_hand._PLACEHOLDER}">'.encode()
+    page = f'<form method="post" action="/p"><input value="{by_hand._PLACEHOLDER}">'.encode() + by_hand._QUESTIONS
     assert b"/p" in by_hand._fill(page, "/p", {}, languages, facts)  # type: ignore[arg-type]
     with pytest.raises(LookupError):
-        by_hand._fill(page + page, "/p", {}, languages, facts)  # type: ignore[arg-type]
+        by_hand._fill(page.replace(part, part + part), "/p", {}, languages, facts)  # type: ignore[arg-type]
+    with pytest.raises(LookupError):
+        by_hand._fill(page.replace(part, b""), "/p", {}, languages, facts)  # type: ignore[arg-type]
 
 
 def test_an_error_is_not_cached(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
