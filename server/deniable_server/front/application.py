@@ -48,7 +48,7 @@ class Front:
             Lane.RESEARCHERS: Workers("researchers", threads=8, waiting=128, lane=Lane.RESEARCHERS),
             Lane.COMPUTING: Workers("computing", threads=COMPUTATIONS, waiting=64, lane=Lane.COMPUTING),
         }
-        self._strangers = {lane: RestingWorkers("strangers", waiting=256, lane=lane) for lane in (Lane.RESPONDENTS, Lane.RESEARCHERS)}
+        self._strangers = {lane: RestingWorkers("strangers", 8, 128, lane) for lane in (Lane.RESPONDENTS, Lane.RESEARCHERS)}
         self._sent: set[Sent] = set()
         self._open = 0  # requests that are not answered yet
         self._stopping = False
@@ -160,7 +160,7 @@ class Front:
         return None
 
     def _workers(self, lane: Lane, environ: Environ) -> Workers:
-        """Returns the threads for a request. Reading requests without a session or a credential, which anyone can send, have one."""
+        """Returns the threads for a request. Those that anyone can send, without a session or a credential, have threads that rest."""
         reads = environ["REQUEST_METHOD"] in READING
         if lane in self._strangers and reads and "HTTP_COOKIE" not in environ and "HTTP_AUTHORIZATION" not in environ:
             return self._strangers[lane]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,7 +14,7 @@ from werkzeug.exceptions import ServiceUnavailable
 from deniable_server.web.lanes import Lane, enter
 
 BUSY = "the server is overloaded; nothing was stored, send the same again later"
-REST = 2.0  # seconds for each second of computing
+REST = 3.0  # seconds for each second of computing
 LONGEST_REST = 0.1
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,22 +58,28 @@ class Workers:
 
 
 class RestingWorkers(Workers):
-    """One thread for requests that anyone can send. After each request it rests, so that submissions keep most of the interpreter."""
+    """Threads for requests that anyone can send. They rest after each request, one at a time, so that submissions keep the interpreter.
 
-    def __init__(self, name: str, waiting: int, lane: Lane) -> None:
-        super().__init__(name, 1, waiting, lane)
+    In the long run all of them together compute for a part of the time, `1 / REST`. A thread that waits for something else keeps no other
+    from working.
+    """
+
+    def __init__(self, name: str, threads: int, waiting: int, lane: Lane) -> None:
+        super().__init__(name, threads, waiting, lane)
+        self._rest = threading.Lock()
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs `work` as `Workers.run` does; the result comes after the rest."""
-        return await super().run(_rested(work), *args, **kwargs)
+        return await super().run(self._with_rest(work), *args, **kwargs)
 
+    def _with_rest(self, work: Callable[P, T]) -> Callable[P, T]:
+        def resting(*args: P.args, **kwargs: P.kwargs) -> T:
+            begin = time.thread_time()
+            try:
+                return work(*args, **kwargs)
+            finally:
+                seconds = min(REST * (time.thread_time() - begin), LONGEST_REST)
+                with self._rest:
+                    time.sleep(seconds)
 
-def _rested(work: Callable[P, T]) -> Callable[P, T]:
-    def rested(*args: P.args, **kwargs: P.kwargs) -> T:
-        begin = time.thread_time()
-        try:
-            return work(*args, **kwargs)
-        finally:
-            time.sleep(min(REST * (time.thread_time() - begin), LONGEST_REST))
-
-    return rested
+        return resting

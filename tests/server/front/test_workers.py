@@ -1,4 +1,4 @@
-"""Requests that anyone can send have one thread, which rests for twice the time that it has computed."""
+"""Threads for requests that anyone can send rest three times as long as they have computed, one at a time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from tests.kit.patience import PATIENCE
 
 from deniable_server.api.submissions import DirectSubmissions
 from deniable_server.context import services_of
@@ -33,17 +34,30 @@ def run(pool: RestingWorkers, *works: Any) -> list[Any]:
     return asyncio.run(all_at_once())
 
 
-def test_one_thread_rests_after_each_request_for_twice_its_computing_and_after_a_failure_too(rests: list[float]) -> None:
-    pool = RestingWorkers("test", 8, Lane.RESEARCHERS)
-    threads = run(pool, *[threading.get_ident] * 4, lambda: 1 // 0)
-    assert len(set(threads[:4])) == 1
-    assert isinstance(threads[4], ZeroDivisionError)
-    assert rests == pytest.approx([0.02] * 5)
+def test_a_thread_rests_after_each_request_and_after_a_failure_too(rests: list[float]) -> None:
+    results = run(RestingWorkers("test", 1, 8, Lane.RESEARCHERS), *[lambda: 7] * 4, lambda: 1 // 0)
+    assert results[:4] == [7] * 4
+    assert isinstance(results[4], ZeroDivisionError)
+    assert rests == pytest.approx([0.01 * workers.REST] * 5)
+
+
+def test_rests_are_one_at_a_time_and_work_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    resting, together, most = [0], threading.Barrier(4), []
+
+    def rest(_: float) -> None:
+        resting[0] += 1
+        most.append(resting[0])
+        time.sleep(0.001)
+        resting[0] -= 1
+
+    monkeypatch.setattr(workers, "time", type("Clock", (), {"thread_time": time.thread_time, "sleep": rest}))
+    run(RestingWorkers("test", 4, 8, Lane.RESEARCHERS), *[lambda: together.wait(PATIENCE)] * 4)
+    assert most == [1] * 4
 
 
 def test_no_rest_is_long(rests: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "REST", 1000.0)
-    run(RestingWorkers("test", 8, Lane.RESEARCHERS), time.time)
+    run(RestingWorkers("test", 1, 8, Lane.RESEARCHERS), time.time)
     assert rests == [workers.LONGEST_REST]
 
 
