@@ -294,6 +294,7 @@ def test_the_control_without_the_cache_eight_render_eight_times(app: Flask, fron
 
 
 def test_a_reading_begins_after_its_request_arrived(front: Front, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ask(front, "/s/coins")[0] == 200  # so that the open page is in the cache
     read, has_read, may_return = front._pages._surveys._read, threading.Event(), threading.Event()
 
     def slow(ids: Any) -> Any:
