@@ -26,7 +26,7 @@ from deniable_server.results.results import interval_of
 from deniable_server.store.protocol import Heading, Published
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
-from deniable_server.web.errors import WithheldError
+from deniable_server.web.errors import RETRY, ModelBusyError, WithheldError
 from deniable_server.web.offload import computed
 
 bp = routes("building", __name__)
@@ -50,7 +50,8 @@ def crosstab(survey_id: str) -> Page:
     line = command("crosstab", survey_id, cross.names, request.args) if cross else ""
     context = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF, "items": categorical(published.survey)}
     context |= {"command": line, "no_records": no_records}
-    return _page("researchers/crosstab.html", context, bool(problem and request.args))  # a first visit from the tab is not an error
+    refused = problem and request.args  # a first visit from the tab is not an error
+    return _page("researchers/crosstab.html", context, 400 if refused else 200)
 
 
 @bp.get("/manage/surveys/<survey_id>/crosstab.<any(csv, json):kind>")
@@ -69,7 +70,7 @@ def download(survey_id: str, kind: str) -> Page:
 def model(survey_id: str) -> Page:
     """Shows a regression model."""
     published = current_store().surveys.published(survey_id)
-    fitted, problem, no_records, line, failure, ways = None, "", "", "", None, list[WayOn]()
+    fitted, problem, no_records, line, failure, ways, status = None, "", "", "", None, list[WayOn](), 400
     try:
         if request_model := model_of(published.survey, request.args):
             line = command("regress", survey_id, words_of(request_model), {"group": request.args.get("group", "")})
@@ -80,6 +81,8 @@ def model(survey_id: str) -> Page:
         no_records = str(error)
     except ModelError as error:
         problem, failure, ways = str(error), error, ways_on(published.survey, request.args)
+    except ModelBusyError as error:
+        problem, status = str(error), 503
     except EstimateError as error:
         problem = str(error)
     context = {
@@ -91,7 +94,7 @@ def model(survey_id: str) -> Page:
         "failure": failure,
         "ways": ways,
     }
-    return _page("researchers/model.html", {**context, **_choices(published)}, bool(problem))
+    return _page("researchers/model.html", {**context, **_choices(published)}, status if problem else 200)
 
 
 @bp.get("/manage/surveys/<survey_id>/model.json")
@@ -147,7 +150,7 @@ def waves(survey_id: str) -> Page:
     if comparison:
         context |= {"questions": list(changed_questions(first.survey, comparison)), "pair": wave_names(comparison)}
         context |= {"wave_blocks": wave_blocks, "axis_of": axis_of}
-    return _page("researchers/waves.html", context, bool(problem))
+    return _page("researchers/waves.html", context, 400 if problem else 200)
 
 
 @bp.get("/manage/surveys/<survey_id>/waves.<any(csv, json):kind>")
@@ -219,12 +222,13 @@ def _choices(published: Published) -> dict[str, object]:
     return {"outcomes": outcomes(published.survey), "items": predictors(published.survey), "picked": request.args.getlist("predictor")}
 
 
-def _page(template: str, context: Mapping[str, object], refused: bool) -> tuple[str, int]:
+def _page(template: str, context: Mapping[str, object], status: int) -> Response:
     try:
         interval = interval_of(request.args)
     except EstimateError:
         interval = interval_of({})
-    return render_template(template, **context, interval=interval, form=ActionForm()), 400 if refused else 200
+    page = render_template(template, **context, interval=interval, form=ActionForm())
+    return Response(page, status, RETRY if status == 503 else {})
 
 
 def _file(body: str, mimetype: str, name: str) -> Response:

@@ -299,13 +299,15 @@ def test_more_records_than_a_page_reads_are_refused_before_they_are_read(
 
 @pytest.mark.slow
 def test_a_model_that_a_busy_server_cannot_compute_is_ended_and_the_next_one_is_computed(
-    reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ada: FlaskClient, reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_fits, "_LONGEST", 0.5)
     begun = time.monotonic()
     with pytest.raises(EstimateError, match="this server is too busy"):
         fit_model(SURVEY, reports["North"], Model("smokes ~ party"))
     assert time.monotonic() - begun < 30
+    busy = ada.get(f"{PAGE}/model?outcome=smokes&predictor=party"), ada.get(f"{PAGE}/model.json?outcome=smokes&predictor=party")
+    assert [(reply.status_code, reply.headers["Retry-After"]) for reply in busy] == [(503, "2")] * 2
     monkeypatch.setattr(model_fits, "_LONGEST", PATIENCE)
     assert fit_model(SURVEY, reports["North"], Model("smokes ~ party")).nobs == 1500
 
