@@ -20,6 +20,7 @@ from deniable.survey import Survey
 from deniable.survey.condition import in_words
 from deniable.survey.question import Question
 from deniable.survey.types import TYPES
+from deniable_server.pages.figures import plain
 from deniable_server.store.life import Settings
 
 TO_FILL_IN = "Text in [square brackets] is for you to fill in."
@@ -73,8 +74,7 @@ def _options(question: Question) -> str:
     if question.options:
         return "; ".join(question.options)
     if question.kind.range:
-        low, high = question.kind.range
-        return f"{low:g} to {high:g}"
+        return " to ".join(map(plain, question.kind.range))
     return "; ".join(question.categories[: None if question.required else -1])
 
 

@@ -118,6 +118,13 @@ def test_retention_is_that_of_the_settings() -> None:
     assert "Answers are accepted until 2027-02-01." in retention(Settings(close_on="2027-02-01"))
 
 
+def test_the_ends_of_a_number_are_written_in_full() -> None:
+    income = {"id": "income", "text": "What do you earn?", "type": "number", "low": -20_000, "high": 1_000_000}
+    (data,) = (section for section in protocol_document.sections(study(questions=[income])) if section.heading == "Data")
+    assert data.table is not None
+    assert data.table.rows[0][2] == "−20,000 to 1,000,000"
+
+
 def test_the_plan_of_analysis_has_the_planner_s_figures() -> None:
     one = study()
     (row,) = one.plan.rows
