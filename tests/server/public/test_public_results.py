@@ -143,6 +143,14 @@ def test_after_a_deletion_the_page_says_so(client: FlaskClient, store: Store, pu
     assert "The records of this survey were deleted." in client.get(ADDRESS).text
 
 
+def test_levels_of_a_number_are_written_as_people_write_numbers(client: FlaskClient, publish: Publish) -> None:
+    publish(60, questions=[{"id": "pay", "text": "What do you earn?", "type": "number", "low": -20_000, "high": 1_000_000, "levels": 40}])
+    labels = {tag: re.findall(r'<th scope="row">([^<]*)</th>', client.get(f"{ADDRESS}?lang={tag}").text) for tag in ("en", "de")}
+    assert labels["en"][1:4] == ["-20,000", "6,154", "32,308"]
+    assert labels["de"][1:4] == ["-20.000", "6.154", "32.308"]
+    assert (labels["en"][40], labels["de"][40]) == ("1,000,000", "1.000.000")
+
+
 # What is published.
 
 
