@@ -52,7 +52,7 @@ def all_scales() -> tuple[ValidatedScale, ...]:
 
 
 def ids_of(questions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Returns the ids of questions, and those of the items of rating blocks."""
+    """Returns the ids of questions, and of the items of rating blocks."""
     return [str(each.get("id")) for question in questions for each in (question, *_items(question))]
 
 

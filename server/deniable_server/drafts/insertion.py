@@ -48,11 +48,11 @@ def with_questions(document: Mapping[str, Any], questions: Sequence[Mapping[str,
         raise ValueError(f"a draft in the form must have at most {MOST_QUESTIONS} questions")
     inserted = with_new_ids(questions, set(ids_of(present)))
     if "epsilon" not in document:
-        inserted = [{**question, "epsilon": str(asked(question))} for question in inserted]
+        inserted = [{**question, "epsilon": str(answer_count(question))} for question in inserted]
     place = min(max(0, after), len(present))
     return {**document, "questions": [*present[:place], *inserted, *present[place:]]}
 
 
-def asked(question: Mapping[str, Any]) -> int:
+def answer_count(question: Mapping[str, Any]) -> int:
     """Returns how many answers a question asks for: a rating block asks for one of each item."""
     return len(question.get("items") or [question])

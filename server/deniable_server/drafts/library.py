@@ -14,7 +14,7 @@ from deniable_server.context import current_store
 from deniable_server.drafts.editor.draft_text import document_in, title_in
 from deniable_server.drafts.editor.known_keys import kinds_of_answers
 from deniable_server.drafts.editor.notes import notes_in, with_notes
-from deniable_server.drafts.insertion import asked, with_questions
+from deniable_server.drafts.insertion import answer_count, with_questions
 from deniable_server.drafts.own_drafts import own
 from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
@@ -60,7 +60,7 @@ def insert(draft_id: str) -> Page:
         return _page(draft, f"{str(error)[:1].upper()}{str(error)[1:]}.", 422)
     except ConflictError:
         return _page(draft, "The draft has changed in another window. Nothing was inserted: try again.", 409)
-    message = f"{name} is inserted: {figures.several(sum(map(asked, questions)), 'question')}. Undo removes it."
+    message = f"{name} is inserted: {figures.several(sum(map(answer_count, questions)), 'question')}. Undo removes it."
     return done(message, "drafting.edit", draft_id=draft_id, _anchor=f"questions-{after}")
 
 
