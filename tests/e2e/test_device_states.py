@@ -16,7 +16,7 @@ from tests.kit.pages.engines import ENGINES
 from tests.kit.pages.study import Session, Study
 from tests.kit.pages.ways import answering, on_a_shared_device, sending
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(1800)]  # up to twenty people in turn, each in a browser of their own
 
 LONG = "DENIABLE_CANARY_SESSIONS" in os.environ
 KIOSK = {"place": "/kiosk"}

@@ -21,7 +21,7 @@ from tests.kit.patience import wait_for
 
 from deniable.wire import access_codes
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(1800)]  # up to twenty people in turn, each in a browser of their own
 
 LONG = "DENIABLE_CANARY_SESSIONS" in os.environ
 
