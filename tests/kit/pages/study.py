@@ -59,12 +59,17 @@ tell(window, "fetch", (_, more) => `${more?.method} ${more?.body?.length}`);
 """
 """What the page asks of the browser, in turn, with how much of it: whoever watches the device or the clock may see that."""
 PAGE = """const answering = document.querySelector("#questions:not([hidden]), #review:not([hidden])") !== null;
+const saved = document.documentElement.cloneNode(true);
+for (const board of saved.querySelectorAll("[data-board]")) board.remove();
 return { did: location.pathname.startsWith("/s/") ? window.did.join() : "",
   address: location.href, title: document.title, name: window.name,
   entries: history.length, state: history.state, scrolled: [scrollX, scrollY],
   cookies: document.cookie, local: { ...localStorage }, session: { ...sessionStorage },
-  whole: answering ? [] : document.documentElement.outerHTML.replaceAll("><", ">\\n<").split("\\n") }"""
-"""What is in the page: also all that it would be saved with, before the first question and after the last look."""
+  whole: answering ? [] : saved.outerHTML.replaceAll("><", ">\\n<").split("\\n") }"""
+"""What is in the page: also all that it would be saved with, before the first question and after the last look.
+
+But for the boards of the practice, which is about another question: they say which of their buttons was pressed.
+"""
 IDS = re.compile(r"[0-9a-f]{16,}|\d+")
 
 
