@@ -59,9 +59,11 @@ def test_a_mistake_is_told_beside_its_field_as_it_is_made_and_taken_back_as_it_i
     writer.told("ask-mistake", "Must be a whole number from 1 to 4")
     assert writer.unfolded("ask").get_attribute("aria-invalid") == "true"
     writer.told("problems", "Fix 1 problem before you publish")
+    writer.told("by-level", "")
     writer.write("ask", "4")
     writer.told("ask-mistake", "")
     writer.told("problems", "")
+    writer.told("by-level", "Choose protection in words")
     assert "6 questions" in writer.shows("#outlook .warning").text
     assert (other.get_attribute("value"), field.get_attribute("value")) == ("Still being typed", "ln 9")
     assert writer.driver.execute_script("return window.same")
