@@ -10,6 +10,7 @@ from flask import g, redirect, render_template, request, url_for
 
 from deniable.scales import all_scales
 from deniable.survey.dump import to_yaml
+from deniable.survey.piping import without_answers
 from deniable_server.context import current_store
 from deniable_server.drafts.editor.draft_text import document_in, title_in
 from deniable_server.drafts.editor.known_keys import kinds_of_answers
@@ -90,12 +91,13 @@ def _page(draft: Draft, problem: str = "", status: int = 200) -> Page:
         "form": ActionForm(),
         "scales": all_scales(),
         "saved": [(one, words, kinds.get(words.get("type", ""), "")) for one, words in saved],
-        "texts": [str(question.get("text", "")) for question in document.get("questions", [])],
+        "texts": [without_answers(str(question.get("text", ""))) for question in document.get("questions", [])],
         "problem": problem,
     }
     return render_template("drafts/library.html", **context), status
 
 
 def _words(saved: SavedQuestion) -> dict[str, Any]:
+    """Returns the keys of a saved question, for its line in the list."""
     words: dict[str, Any] = json.loads(saved.text)
-    return words
+    return words | {"text": without_answers(str(words.get("text", "")))}
