@@ -53,6 +53,7 @@ questions:
     type: yes_no
     show_if: {question: subject, is: [Art, Law]}
     required: false
+    weight: 2
   - {id: ways, text: "How, in ${subject|your subject}?", help: "In ${subject|your subject}.", type: multi_choice, options: [by hand, by phone]}
   - id: felt
     text: How often in ${subject|your subject}?
@@ -66,7 +67,7 @@ questions:
   - {id: hours, text: "Hours of ${subject|your subject}?", type: number, low: 0, high: 20, levels: 5}
   - {id: mark, text: "Your mark in ${subject|your subject}?", type: number, low: 0, high: 100}
 """
-"""A survey of every type whose texts have references to an earlier answer, with fallbacks."""
+"""A survey of every type whose texts have references to an earlier answer, with fallbacks; its least protected question has one, too."""
 
 
 def submission(survey: Survey, count: int = 1, id_: bytes | None = None, **fields: Any) -> Submission:
