@@ -54,7 +54,7 @@ questions:
     show_if: {question: subject, is: [Art, Law]}
     required: false
     weight: 2
-  - {id: ways, text: "How, in ${subject|your subject}?", help: "In ${subject|your subject}.", type: multi_choice, options: [by hand, by phone]}
+  - {id: ways, text: "How, in ${subject|your subject}?", type: multi_choice, options: [by hand, by phone]}
   - id: felt
     text: How often in ${subject|your subject}?
     help: In ${subject|your subject}, this year.

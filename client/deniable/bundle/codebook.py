@@ -99,8 +99,8 @@ def _question(question: Question, by_item: dict[str, list[Variable]]) -> dict[st
         "id": question.id,
         "text": question.text,
         **({"help": question.help} if question.help else {}),
-        **({"section": _shown(question.section.to_dict())} if question.section else {}),
-        **({"grid": _shown(question.grid.to_dict(question.grid.first))} if question.grid else {}),
+        **({"section": _without_answers(question.section.to_dict())} if question.section else {}),
+        **({"grid": _without_answers(question.grid.to_dict(question.grid.first))} if question.grid else {}),
         "type": question.type,
         "options": list(question.labels or question.categories),
         "required": question.required,
@@ -110,7 +110,7 @@ def _question(question: Question, by_item: dict[str, list[Variable]]) -> dict[st
     }
 
 
-def _shown(texts: Mapping[str, str]) -> dict[str, str]:
+def _without_answers(texts: Mapping[str, str]) -> dict[str, str]:
     """Returns the texts of a section or a rating block without references to answers: a codebook has no answers."""
     return {key: without_answers(text) for key, text in texts.items()}
 

@@ -175,7 +175,8 @@ class Question:
         """The parts that are randomized separately: the question, or a yes/no question for each option of a multiple choice."""
         kind, channel = self.kind.item_type, self.channel
         return tuple(
-            Question(f"{self.id}[{label}]", f"{self.raw_text} {label}", kind, channel.epsilon, channel, self.required) for label in self.labels
+            Question(f"{self.id}[{label}]", f"{self.raw_text} {label}", kind, channel.epsilon, channel, self.required)
+            for label in self.labels
         ) or (self,)
 
     @property
@@ -237,7 +238,14 @@ class Question:
             optional["section"] = self.section.to_dict()
         if self.grid:
             optional["grid"] = self.grid.to_dict(self.id)
-        return {"id": self.id, "text": self.raw_text, "type": self.type, **self.kind.to_dict(), **optional, "epsilon": self.declared_epsilon}
+        return {
+            "id": self.id,
+            "text": self.raw_text,
+            "type": self.type,
+            **self.kind.to_dict(),
+            **optional,
+            "epsilon": self.declared_epsilon,
+        }
 
 
 def summands(condition: SumCondition, question: Question) -> tuple[float, ...]:

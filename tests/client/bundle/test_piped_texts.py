@@ -16,7 +16,17 @@ from deniable.wire.part import Part
 
 DEFINITION = "survey.json"
 """The only file that has texts as clients receive them."""
-LABELLED = {"rows.sav", "rows.dta", "rows.xlsx", "codebook.md", "codebook.json", "codebook.csv", "codebook.xml", "report.html", "report.docx"}
+LABELLED = {
+    "rows.sav",
+    "rows.dta",
+    "rows.xlsx",
+    "codebook.md",
+    "codebook.json",
+    "codebook.csv",
+    "codebook.xml",
+    "report.html",
+    "report.docx",
+}
 """Some of the files that have texts of questions, in which a reference would be found."""
 
 

@@ -303,6 +303,17 @@ def test_a_citation_has_the_institution_the_day_and_the_digest() -> None:
     assert "year" not in without.bibtex
 
 
+def test_the_text_of_a_rating_block_is_a_heading_before_its_items_in_each_table(client: FlaskClient, publish: Publish) -> None:
+    items = [{"id": "tired", "text": "I was tired"}, {"id": "glad", "text": "I was glad"}]
+    block = {"id": "felt", "type": "rating", "text": "How often?", "options": ["never", "often"], "items": items}
+    words = {"questions": {"felt": {"text": "Wie oft?"}}}
+    publish({"North": 20, "South": 20}, questions=[QUESTIONS[0], block], groups=["North", "South"], translations={"de": words})
+    for tag, stem in (("en", "How often?"), ("de", "Wie oft?")):
+        page = client.get(f"{ADDRESS}?lang={tag}").text
+        headings = [re.sub("<[^>]+>", "", heading) for heading in re.findall(r"<h[23]>(?:<span lang).*?</h[23]>", page)]
+        assert headings == ["Do you smoke?", stem, "I was tired", "I was glad"] * 3
+
+
 # Consent.
 
 
