@@ -16,18 +16,22 @@ may see the survey knows, and never a record.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby
+from typing import TypeVar
 
 from deniable.survey import Survey
 from deniable.wire.part import Mode, Part
 from deniable.wire.tally import Tally
+from deniable_server.results import result_cache
 from deniable_server.results.external_sort import sorted_records
 from deniable_server.store import protocol
 from deniable_server.store.protocol import Store
 from deniable_server.web.errors import WithheldError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,20 @@ class Release:
         if 0 < tally.n < self.least:  # records were withdrawn meanwhile
             raise WithheldError(_minimum(self.least))
         return tally
+
+    def compute_once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Returns a value that is computed from this table alone, cached until the survey's counts or their minimum change.
+
+        Call it after `require`. A value is found for the same numbers of records only, which this table has checked.
+
+        Args:
+            key: All else that the value depends on.
+            compute: As in `result_cache.compute_once`.
+        """
+        submissions, survey = self.store.submissions, self.survey
+        state = submissions.state(survey.id)
+        table = survey.digest, state, frozenset(self.counts.items()), self.least, self.by_hand
+        return result_cache.compute_once((*table, key), compute, lambda: submissions.state(survey.id) == state)
 
     def clusters(self) -> dict[str, Tally]:
         """Returns the tally of each group; withheld groups are one cluster, named for the first of them. Raises WithheldError."""

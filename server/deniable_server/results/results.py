@@ -34,12 +34,20 @@ def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Resu
         WithheldError: There are too few records.
     """
     selected, interval = records_of(store, survey_id, options), interval_of(options)
+    has_clusters = _has_clusters(selected.survey, options)
+    key = "results", selected.group, interval, has_clusters
+    results = selected.release.compute_once(key, lambda: _estimates(selected, interval, has_clusters))
+    return replace(results, **selected.described)
+
+
+def _estimates(selected: Records, interval: Interval, has_clusters: bool) -> Results:
+    """Computes the results of records, without what else is described about them."""
     settings: dict[str, Any] = {"confidence": interval.confidence, "method": interval.method, "target": interval.target}
-    if _has_clusters(selected.survey, options):
+    if has_clusters:
         results = analyse(selected.survey, selected.release.clusters(), sample=Sample(clusters="group"), **settings).results
     else:
         results = analyse(selected.survey, selected.tally(), **settings).results
-    return replace(results, **selected.described)
+    return replace(results, group=selected.group, by_hand=selected.release.by_hand)
 
 
 def _has_clusters(survey: Survey, options: Mapping[str, str]) -> bool:
