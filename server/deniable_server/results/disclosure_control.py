@@ -16,6 +16,7 @@ may see the survey knows, and never a record.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -104,19 +105,18 @@ class Release:
             raise WithheldError(_minimum(self.least))
         return tally
 
-    def compute_once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Returns a value that is computed from this table alone, cached until the survey's counts or their minimum change.
+    def fingerprint(self) -> bytes:
+        """Returns a hash of what each value of this table depends on: definition, state of the counts, and minimum.
 
-        Call it after `require`. A value is found for the same numbers of records only, which this table has checked.
-
-        Args:
-            key: All else that the value depends on.
-            compute: As in `result_cache.compute_once`.
+        The numbers of records are among these because the table has checked them, and the counts may have changed since. Show it to no one.
         """
-        submissions, survey = self.store.submissions, self.survey
-        state = submissions.state(survey.id)
-        table = survey.digest, state, frozenset(self.counts.items()), self.least, self.by_hand
-        return result_cache.compute_once((*table, key), compute, lambda: submissions.state(survey.id) == state)
+        numbers = sorted((part.group or "", part.mode, n) for part, n in self.counts.items())
+        state = self.store.submissions.state(self.survey.id)
+        return hashlib.sha256(repr((self.survey.digest, state, numbers, self.least, self.by_hand)).encode()).digest()
+
+    def compute_once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Returns a value that is computed from this table alone, as the function `compute_once` does."""
+        return compute_once([self], key, compute)
 
     def clusters(self) -> dict[str, Tally]:
         """Returns the tally of each group; withheld groups are one cluster, named for the first of them. Raises WithheldError."""
@@ -181,6 +181,20 @@ def release_of(store: Store, survey: Survey, *, by_hand: bool = False) -> Releas
     """Returns the release rule of a survey with its current counts and settings."""
     least = max(survey.batch, store.life.settings(survey.id).least)
     return Release(store, survey, store.submissions.counts(survey.id), least, by_hand)
+
+
+def compute_once(tables: Sequence[Release], key: Hashable, compute: Callable[[], T]) -> T:
+    """Returns a value that is computed from some tables, cached until the counts or the minimum of one of them change.
+
+    Check with `require` before that the value may be released; the cache does not.
+
+    Args:
+        tables: The tables.
+        key: Everything else, such as the options of the request.
+        compute: As in `result_cache.compute_once`. It must read the tables itself: a value that was read before may be of other counts.
+    """
+    fingerprints = [table.fingerprint() for table in tables]
+    return result_cache.compute_once((*fingerprints, key), compute, lambda: [table.fingerprint() for table in tables] == fingerprints)
 
 
 @dataclass(frozen=True)

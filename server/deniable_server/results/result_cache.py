@@ -24,7 +24,7 @@ def compute_once(key: Hashable, compute: Callable[[], T], is_current: Callable[[
     """Returns the cached value of a key, or computes it.
 
     Args:
-        key: All that the value depends on.
+        key: Everything that the value depends on.
         compute: Computes the value, which must be picklable and must not be changed. An error is not cached.
         is_current: Returns whether the key still holds after the computation; otherwise the value is not cached.
     """
@@ -33,5 +33,9 @@ def compute_once(key: Hashable, compute: Callable[[], T], is_current: Callable[[
         return cast(T, value)
     value = compute()
     if is_current():
-        _values.put(key, (value,), MEMORY_TO_PICKLE * len(pickle.dumps(value)))
+        _values.put(key, (value,), _size(value))
     return value
+
+
+def _size(value: object) -> int:
+    return len(value) if isinstance(value, str | bytes) else MEMORY_TO_PICKLE * len(pickle.dumps(value))
