@@ -56,6 +56,10 @@ class Paging:
         """The number of the last question on this page."""
         return self.total if self.page is None else min(self.total, QUESTIONS * self.page)
 
+    def at(self, page: int) -> Paging:
+        """Returns another page, from 1."""
+        return Paging(page, self.total)
+
     def part(self, questions: Sequence[T]) -> Sequence[T]:
         """Returns the questions of this page."""
         return questions[self.first - 1 : self.last]

@@ -19,7 +19,7 @@ PageOptions = Mapping[str, str | float | None]
 
 @dataclass(frozen=True)
 class ResultsBody:
-    """What a page of results shows of the questions. Nothing in it depends on the researcher.
+    """The questions on a page of results. Nothing in it depends on the researcher.
 
     Attributes:
         widest: Half the width of the widest interval, as in `widest_half`.
@@ -53,11 +53,11 @@ def render_body(survey: Survey, results: Results, options: PageOptions, paging: 
 
 def options_of(results: Results, method: str | None, clusters: str | None) -> PageOptions:
     """Returns the options of the results page that shows these results. method, clusters: as requested."""
-    shown = (results.rows or results.means)[0]
+    first = (results.rows or results.means)[0]
     by_hand = 1 if results.by_hand else None
     return {
-        "target": shown.target,
-        "confidence": shown.confidence,
+        "target": first.target,
+        "confidence": first.confidence,
         "method": method,
         "group": results.group,
         "by_hand": by_hand,
