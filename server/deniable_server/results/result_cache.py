@@ -37,5 +37,10 @@ def compute_once(key: Hashable, compute: Callable[[], T], is_current: Callable[[
     return value
 
 
+def contains(key: Hashable) -> bool:
+    """Returns whether the value of a key is cached."""
+    return _values.get(key) is not None
+
+
 def _size(value: object) -> int:
     return len(value) if isinstance(value, str | bytes) else MEMORY_TO_PICKLE * len(pickle.dumps(value))
