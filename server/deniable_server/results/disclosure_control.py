@@ -191,10 +191,9 @@ def compute_once(tables: Sequence[Release], key: Hashable, compute: Callable[[],
     Args:
         tables: The tables.
         key: Everything else, such as the options of the request.
-        compute: As in `result_cache.compute_once`. It must read the tables itself: a value that was read before may be of other counts.
+        compute: As in `result_cache.compute_once`.
     """
-    fingerprints = [table.fingerprint() for table in tables]
-    return result_cache.compute_once((*fingerprints, key), compute, lambda: [table.fingerprint() for table in tables] == fingerprints)
+    return result_cache.compute_once((*(table.fingerprint() for table in tables), key), compute)
 
 
 @dataclass(frozen=True)

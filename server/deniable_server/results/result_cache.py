@@ -20,20 +20,19 @@ T = TypeVar("T")
 _values: ByteCache[Hashable, tuple[Any]] = ByteCache(CACHE_BYTES)  # each in a tuple, since a value may be None
 
 
-def compute_once(key: Hashable, compute: Callable[[], T], is_current: Callable[[], bool] = lambda: True) -> T:
+def compute_once(key: Hashable, compute: Callable[[], T]) -> T:
     """Returns the cached value of a key, or computes it.
 
     Args:
-        key: Everything that the value depends on.
-        compute: Computes the value, which must be picklable and must not be changed. An error is not cached.
-        is_current: Returns whether the key still holds after the computation; otherwise the value is not cached.
+        key: Everything that the value depends on. Of data that may change, it has a state that never comes again after a change.
+        compute: Computes the value, which must be picklable and must not be changed. It must read the data itself: data that were read
+            before the key may be of an earlier state. An error is not cached.
     """
     if (entry := _values.get(key)) is not None:
         (value,) = entry
         return cast(T, value)
     value = compute()
-    if is_current():
-        _values.put(key, (value,), _size(value))
+    _values.put(key, (value,), _size(value))
     return value
 
 

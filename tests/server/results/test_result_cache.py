@@ -8,14 +8,18 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from tests.kit.servers.release import release_people
 from tests.kit.surveys import submission
 
+from deniable.device.entropy import os_words
 from deniable.errors import ModelError
 from deniable.survey import Survey
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
 from deniable_server.context import services_of
 from deniable_server.public.results_page import Cache
 from deniable_server.researchers import crosstabs, groups, models, results_body, surveys, wave_cards, wave_trends, waves
@@ -53,6 +57,17 @@ COMPUTATIONS = (
 
 Look = Callable[..., str]
 ONE_TIME = re.compile(r'(name="(?:once|csrf_token)"[^>]* value=")[^"]+')
+
+
+def recorded(category: int) -> Submission:
+    """Six records that name one category of each question, so that others have other shares for certain."""
+    bits = []
+    for item in WAVES["w1"].items:
+        named = np.zeros((6, item.channel.outputs), dtype=bool)
+        named[:, [(category + place) % item.channel.outputs for place in range(item.d)]] = True
+        bits.append(named)
+    reports = pack(WAVES["w1"], bits)
+    return Submission(os_words(4).tobytes(), WAVES["w1"].digest, 6, reports, "North", "organisation")
 
 
 @pytest.fixture
@@ -176,10 +191,10 @@ def test_the_control_numbers_of_records_do_not_replace_the_state(
     study: Store, look: Look, look_afresh: Look, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A record leaves the counts and another one comes: the numbers are the same, the shares are not."""
-    survey, page = WAVES["w1"], "/manage/surveys/w1/results.json"
+    page = "/manage/surveys/w1/results.json"
 
     def exchange() -> None:
-        old, new = submission(survey, 6, group="North", mode="organisation"), submission(survey, 6, group="North", mode="organisation")
+        old, new = recorded(0), recorded(1)
         study.submissions.add("w1", old)
         look(page)
         study.submissions.withdraw("w1", old.id)
@@ -252,25 +267,55 @@ def test_a_model_is_fitted_once_also_one_without_an_estimate(
     assert computed["fit_model"] == 1
 
 
-def test_what_changes_during_a_computation_is_not_kept(
-    study: Store, look: Look, look_afresh: Look, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Records come while a page computes, with the numbers of records as they were."""
-    survey, page = WAVES["w1"], "/manage/surveys/w1/results.json"
-    old = submission(survey, 6, group="North", mode="organisation")
-    study.submissions.add("w1", old)
-    real = results.analyse
+RACES = (
+    *((results, "records_of", "/manage/surveys/w1/results.json"), (results, "analyse", "/manage/surveys/w1/results.json")),
+    *((surveys, "records_of", "/manage/surveys/w1"), (surveys, "estimates_of", "/manage/surveys/w1")),
+    *((waves, "records_of", "/manage/surveys/w2/waves.csv?with=w1"), (waves, "compare_waves", "/manage/surveys/w2/waves.csv?with=w1")),
+    *((wave_trends, "estimates_of", "/manage/surveys/w2/trends.json"), (surveys, "groups_of", "/manage/surveys/w1/groups")),
+    *((wave_cards, "records_of", "/manage/surveys/w2/waves"), (crosstabs, "records_of", "/manage/surveys/w1/crosstab.json")),
+)
 
-    def slow(*args: Any, **kwargs: Any) -> Any:
-        done = real(*args, **kwargs)
-        study.submissions.withdraw("w1", old.id)
-        study.submissions.add("w1", submission(survey, 6, group="North", mode="organisation"))
-        return done
+
+@pytest.mark.parametrize(("module", "name", "page"), RACES)
+def test_counts_that_change_while_a_page_is_made_are_not_mistaken_for_the_earlier_ones(
+    study: Store, look: Look, look_afresh: Look, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, page: str
+) -> None:
+    """Records come and go after any part of a page, and the numbers of records stay as they were."""
+    real, sent = getattr(module, name), [recorded(0)]
+    study.submissions.add("w1", sent[0])
+
+    def exchanging(*args: Any, **kwargs: Any) -> Any:
+        result = real(*args, **kwargs)
+        study.submissions.withdraw("w1", sent[-1].id)
+        sent.append(recorded(len(sent) % 2))
+        study.submissions.add("w1", sent[-1])
+        return result
 
     with monkeypatch.context() as patched:
-        patched.setattr(results, "analyse", slow)
+        patched.setattr(module, name, exchanging)
         look(page)
+    assert len(sent) > 1, "the page has this part"
     assert look(page) == look_afresh(page)
+
+
+def test_the_control_figures_that_were_read_before_the_state_would_be_found(
+    study: Store, look: Look, look_afresh: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that estimates first, and then keeps its cards under the state of the counts."""
+    real, old = surveys._body, recorded(0)
+    study.submissions.add("w1", old)
+    with monkeypatch.context() as patched:
+
+        def early(selected: Any, *options: Any) -> Any:
+            before = surveys.estimates_of(selected, {})
+            patched.setattr(surveys, "estimates_of", lambda *_: before)
+            study.submissions.withdraw("w1", old.id)
+            study.submissions.add("w1", recorded(1))
+            return real(selected, *options)
+
+        patched.setattr(surveys, "_body", early)
+        look("/manage/surveys/w1")
+    assert look("/manage/surveys/w1") != look_afresh("/manage/surveys/w1")
 
 
 @pytest.mark.parametrize("page", ["/manage/surveys/w1", "/manage/surveys/w1/groups", "/manage/surveys/w2/waves"])

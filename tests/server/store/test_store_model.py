@@ -233,6 +233,7 @@ class Beside(RuleBasedStateMachine):
             self.store.surveys.publish(survey.with_issuer(issuer() if is_invited else ""), with_key=False)
         self.models = {name: Model(survey) for name, survey in SURVEYS.items()}
         self.withdrawn: set[bytes] = set()
+        self.tallied: dict[tuple[str, tuple[int, ...]], dict[StoredPart, bytes]] = {}
 
     def teardown(self) -> None:
         try:
