@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 from deniable_server.store.byte_cache import ByteCache
 
 CACHE_BYTES = 96 << 20
-MEMORY_TO_PICKLE = 4
+MEMORY_TO_PICKLE = 6
 """Memory of a value, in bytes for each byte of its pickle."""
 
 T = TypeVar("T")
