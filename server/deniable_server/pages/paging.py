@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from deniable.errors import EstimateError
+from flask import abort, request
 
 QUESTIONS = 100
 """Questions on a page."""
@@ -31,14 +31,14 @@ class Paging:
 
     @classmethod
     def of(cls, value: str | None, total: int) -> Paging:
-        """Reads the option `page`, by default the first. Raises EstimateError if there is no such page."""
+        """Reads the option `page`, by default the first. Raises ValueError if there is no such page."""
         last = cls(1, total).pages
         if value is None:
             return cls(1, total)
         if value == ALL:
             return cls(None if last > 1 else 1, total)
         if not (value.isascii() and value.isdecimal() and len(value) < 7 and 1 <= int(value) <= last):
-            raise EstimateError(f"page must be a whole number from 1 to {last}, or {ALL}, or left out")
+            raise ValueError(f"page must be a whole number from 1 to {last}, or {ALL}, or left out")
         return cls(int(value), total)
 
     @property
@@ -77,3 +77,11 @@ class Paging:
     def option_of(cls, index: int) -> str | None:
         """Returns the option `page` of the page with the question with this index, from 0."""
         return cls.option(index // QUESTIONS + 1)
+
+
+def requested(total: int, status: int = 400) -> Paging:
+    """Returns the requested page of so many questions. Aborts with a status, 400 by default, if there is no such page."""
+    try:
+        return Paging.of(request.args.get("page"), total)
+    except ValueError as error:
+        abort(status, str(error))

@@ -19,11 +19,10 @@ from decimal import Decimal
 from flask import Response, abort, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from deniable.errors import EstimateError
 from deniable.privacy.claims import facts_of
 from deniable.survey import Survey
 from deniable_server.context import current_services, current_store
-from deniable_server.pages.paging import Paging
+from deniable_server.pages.paging import Paging, requested
 from deniable_server.public.citation import cite
 from deniable_server.public.public_questions import ARROWS, percent, questions_of
 from deniable_server.public.recompute import PROGRAM
@@ -124,10 +123,7 @@ def page(survey_id: str) -> AnyResponse:
     """Shows the results of a survey to everyone. Aborts with 404 if they are not public, or have no such page."""
     survey = _public(survey_id).survey
     languages.about(survey)
-    try:
-        paging = Paging.of(request.args.get("page"), len(survey.questions))
-    except EstimateError:
-        abort(404)
+    paging = requested(len(survey.questions), status=404)
     tags = languages.chosen().tag, languages.reading(), languages.addressed()
     return _rendered(survey, (paging, tags), lambda results: _html(survey, results, paging)).reply("text/html")
 

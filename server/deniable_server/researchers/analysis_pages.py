@@ -12,7 +12,7 @@ from deniable.estimate.tables import Waves
 from deniable_server.context import current_store
 from deniable_server.pages.command_lines import command
 from deniable_server.pages.forms import ActionForm
-from deniable_server.pages.paging import Paging
+from deniable_server.pages.paging import requested
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
 from deniable_server.researchers.crosstabs import PERCENT_OF, cross_of, crosstab_request, table_of
@@ -131,8 +131,7 @@ def waves(survey_id: str) -> Page:
             no_records = str(error)
         except EstimateError as error:  # including too few records in one of them
             problem = str(error)
-    most = max(len(one.survey.questions) for one in (published, first))
-    paging = Paging.of(request.args.get("page"), most)
+    paging = requested(max(len(one.survey.questions) for one in (published, first)))
     if trends:
         cards["trend_cards"] = trend_cards(store, published.survey, study, trends, request.args, paging)
     if comparison and second:

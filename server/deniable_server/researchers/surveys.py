@@ -13,7 +13,7 @@ from deniable_server.context import current_store
 from deniable_server.drafts.own_drafts import all_own
 from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
-from deniable_server.pages.paging import Paging
+from deniable_server.pages.paging import Paging, requested
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
 from deniable_server.researchers.comparison_tables import mean_lines, share_lines
@@ -69,7 +69,7 @@ def survey(survey_id: str) -> Page:
         results = estimates_of(selected, options)
     except WithheldError as error:
         return withheld(published, error)
-    paging = Paging.of(options.get("page"), len(published.survey.questions))
+    paging = requested(len(published.survey.questions))
     settings = store.life.settings(survey_id)
     simulated = _simulated(published, results, settings, options)
     body = _body(selected, simulated, options, paging)

@@ -12,7 +12,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 from tests.kit.surveys import submission
 
-from deniable.errors import EstimateError
 from deniable.survey import Survey
 from deniable_server.pages import paging
 from deniable_server.pages.paging import Paging
@@ -65,7 +64,7 @@ def test_a_page_has_its_questions(
 @pytest.mark.parametrize("value", ["0", "4", "-1", "", "x", "1.5", "٢", "1" * 9])
 def test_a_page_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setattr(paging, "QUESTIONS", 5)
-    with pytest.raises(EstimateError, match="page must be a whole number from 1 to 3, or all, or left out"):
+    with pytest.raises(ValueError, match="page must be a whole number from 1 to 3, or all, or left out"):
         Paging.of(value, 12)
 
 
