@@ -263,12 +263,11 @@ def _computed(store: Store, rows: Sequence[ListRow], settings: Mapping[str, Sett
         if not row.draft and not row.status:
             own = settings.get(row.id, Settings())
             key = "listed", row.id, own.half_width, store.submissions.state(row.id)
-            is_exact = room > 0 or result_cache.contains(key)
-            if is_exact and not result_cache.contains(key):
-                room -= 1
-            row = replace(row, status=_status(store, row.id, own, approximate=not is_exact))
-            if is_exact:
+            is_new = not result_cache.contains(key)
+            row = replace(row, status=_status(store, row.id, own, approximate=is_new and not room))
+            if is_new and room:
                 result_cache.compute_once(key, lambda: None)
+                room -= 1
         result.append(row)
     return result
 

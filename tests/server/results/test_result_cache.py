@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import re
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -350,10 +352,29 @@ def test_a_cached_value_may_be_none_and_an_error_is_not_cached() -> None:
 
 
 def test_the_cache_has_a_limit_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result_cache, "_values", ByteCache(5_000))
+    monkeypatch.setattr(result_cache, "_values", ByteCache(5 * (10_000 + result_cache.ENTRY_BYTES + 500)))
     for number in range(10):
-        result_cache.compute_once(number, lambda: "x" * 1_000)
+        result_cache.compute_once(number, lambda: "x" * 10_000)
     assert [number for number in range(10) if result_cache.contains(number)] == [5, 6, 7, 8, 9]
+    for number in range(1000, 2000):
+        result_cache.compute_once(number, lambda: None)
+    assert len(result_cache._values) < 60, "an entry without a value has a size, too"
+
+
+def test_the_size_of_an_entry_is_at_least_its_memory(study: Store, look: Look) -> None:
+    for page in PAGES:
+        look(page)
+    entries = [(value, size) for (value,), size in result_cache._values._entries.values()]
+    assert len(entries) > 15
+    for value, size in entries:
+        packed = pickle.dumps(value)
+        tracemalloc.start()
+        copy = pickle.loads(packed)
+        memory = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert copy is not None
+        assert size >= 0.9 * memory, type(value)
+        assert size <= 5 * memory + 8 * result_cache.ENTRY_BYTES, type(value)
 
 
 def test_two_tables_are_not_mistaken_for_each_other(study: Store) -> None:
