@@ -260,9 +260,4 @@ def _webhook(webhook: Webhook) -> dict[str, str | list[str] | None]:
 
 def _bundle(survey_id: str, name: str) -> Response:
     callers.require("reports", survey_id)
-    return _bundle_reply(survey_id, name)
-
-
-@computed()
-def _bundle_reply(survey_id: str, name: str) -> Response:
-    return bundles.make(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()
+    return bundles.reply(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED))

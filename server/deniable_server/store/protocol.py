@@ -274,6 +274,9 @@ class Submissions(Protocol):
     def counts(self, survey_id: str) -> Mapping[Part, int]:
         """Returns the number of counted records of each part that has any. The cost does not depend on the number of questions."""
 
+    def state(self, survey_id: str, parts: Collection[Part]) -> tuple[int, ...]:
+        """Returns a value that changes whenever the counted records of some parts do."""
+
     def all_counts(self) -> Mapping[str, Mapping[Part, int]]:
         """Returns `counts` of all surveys with counted records, by survey id, in one query."""
 

@@ -151,6 +151,11 @@ class SqlSubmissions:
             state = arrivals.of(connection, survey_id)
         return {"device": arrivals.rounded(state.device), "by_hand": arrivals.rounded(state.by_hand)}
 
+    def state(self, survey_id: str, parts: Collection[Part]) -> State:
+        """Returns a value that changes with the counted records of some parts."""
+        with self._database.reading() as connection:
+            return tallies.state(connection, survey_id, parts)
+
     def all_counts(self) -> Mapping[str, Mapping[Part, int]]:
         """Returns the number of counted records of each part, by survey."""
         with self._database.reading() as connection:
@@ -179,7 +184,7 @@ class SqlSubmissions:
         """Returns the tally of some parts: stored, or computed and cached if the survey is wide."""
         survey = self._survey(survey_id)
         if tallies.is_wide(survey):
-            return self._scans.tally(survey_id, parts, lambda: self._state(survey_id, parts), lambda: self._scan(survey, parts))
+            return self._scans.tally(survey_id, parts, lambda: self.state(survey_id, parts), lambda: self._scan(survey, parts))
         with self._database.reading() as connection:
             return tallies.total(connection, survey, parts)
 
@@ -220,10 +225,6 @@ class SqlSubmissions:
             query = "SELECT survey, label, mode, count, reports FROM submissions WHERE id = ?"
             row = connection.execute(query, [submission_id]).fetchone()
         return (PartKey(row[0], parts.part(row[1], row[2])), self._records(row[0], row[3], row[4])) if row else None
-
-    def _state(self, survey_id: str, chosen: Collection[Part]) -> State:
-        with self._database.reading() as connection:
-            return tallies.state(connection, survey_id, chosen)
 
     def _scan(self, survey: SurveyRules, chosen: Collection[Part]) -> tuple[State, Tally]:
         """Counts all records of one snapshot, with erased ones that have not left the counts yet. Returns the state of the counts too."""
