@@ -20,7 +20,7 @@ from deniable_server.web.downloads import GrowingFile
 DESCRIPTORS = Path("/dev/fd")  # of this process
 CHUNK = 1 << 16  # bytes, the size of a pipe
 BURST = 16  # chunks in turn for each file
-TICK = 0.02  # seconds between two looks at the files
+TICK = 0.005  # seconds between two looks at the files
 OPENED_SECONDS = 10.0  # until granian has opened a pipe
 
 
@@ -137,18 +137,17 @@ def _has_left(descriptor: int) -> bool:
 
 
 def _unblock_reader(descriptor: int) -> bool:
-    """Makes the other end of a pipe non-blocking, which is a descriptor of this process. Returns False if it is not there."""
+    """Makes the other end of a pipe non-blocking, which is a descriptor of this process. Returns False if it is not there.
+
+    The descriptor is not duplicated: to close a duplicate of one of SQLite's would release SQLite's locks on the file.
+    """
     pipe = os.fstat(descriptor)
     for name in os.listdir(DESCRIPTORS):
         with suppress(OSError):  # closed meanwhile
-            other = os.dup(int(name))
-            try:
-                flags = fcntl.fcntl(other, fcntl.F_GETFL)
-                if os.path.samestat(os.fstat(other), pipe) and flags & os.O_ACCMODE == os.O_RDONLY:
-                    fcntl.fcntl(other, fcntl.F_SETFL, flags | os.O_NONBLOCK)
-                    return True
-            finally:
-                os.close(other)
+            flags = fcntl.fcntl(int(name), fcntl.F_GETFL)
+            if flags & os.O_ACCMODE == os.O_RDONLY and os.path.samestat(os.fstat(int(name)), pipe):
+                fcntl.fcntl(int(name), fcntl.F_SETFL, flags | os.O_NONBLOCK)
+                return True
     return False
 
 

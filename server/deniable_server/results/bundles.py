@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 import threading
 from typing import IO, cast
 
 from flask import Response
 
-from deniable.bundle import LICENCES, Bundle, CountedRecords, order_parts
+from deniable.bundle import LICENCES, Bundle, CountedRecords, approximate_sizes
 from deniable.survey import Survey
-from deniable.wire.part import Part
-from deniable_server.results.disclosure_control import LabelledRows, labelled_rows
+from deniable_server.results.disclosure_control import labelled_rows
+from deniable_server.results.released_records import ReleasedRecords
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.protocol import Store, by_hand, estimated
 from deniable_server.store.trials import is_trial
@@ -62,27 +61,32 @@ def make(store: Store, survey_id: str, name: str, licence: str, outlet: Outlet) 
 
 def _make(store: Store, survey_id: str, name: str, licence: str, outlet: Outlet) -> None:
     survey = store.surveys.published(survey_id).survey
-    before, rows = version_of(store, survey), labelled_rows(store, survey)
-    with tempfile.TemporaryFile(prefix="deniable-bundle-") as packed:
-        sizes = _pack(rows, survey, packed)
-        version = before if before == version_of(store, survey) else None
-        counted = CountedRecords(survey, {part: n for part, n in sizes.items() if n}, packed, rows.withheld, rows.omitted)
+    version: str | None = version_of(store, survey)
+    rows = labelled_rows(store, survey)
+    with ReleasedRecords(rows, survey) as records:
+        records.open()
+        if records.has_two_tables:
+            records.sort()
+        if version_of(store, survey) != version:  # records were counted meanwhile
+            version = None
+            records.sort()
+        counted = CountedRecords(survey, records.sizes, cast("IO[bytes]", records), rows.withheld, rows.omitted)
         bundle = Bundle(counted, licence)
         media_type = "application/zip" if name == ALL else bundle.file(name).media_type
-        outlet.begin(f"{survey_id}-{name.replace('/', '-')}", media_type, version)
-        file = cast("IO[bytes]", outlet)
-        if name == ALL:
-            bundle.write_zip(file, folder=survey_id if is_trial(survey_id) else "")  # so that no file of it is taken for a real one
-        else:
-            bundle.write(name, file)
+        outlet.begin(f"{survey_id}-{name.replace('/', '-')}", media_type, version, _size(counted, name))
+        _write(bundle, name, cast("IO[bytes]", outlet))
 
 
-def _pack(rows: LabelledRows, survey: Survey, packed: IO[bytes]) -> dict[Part, int]:
-    """Writes the records of each part and returns how many there are."""
-    sizes: dict[Part, int] = {}
-    for part, chunks in rows.read(order_parts(dict.fromkeys(rows.parts, 1), survey)):
-        before = packed.tell()
-        for chunk in chunks:
-            packed.write(chunk)
-        sizes[part] = (packed.tell() - before) // survey.record.bytes
-    return sizes
+def _size(counted: CountedRecords, name: str) -> int:
+    """Returns about how many bytes a file has, and 0 for files that hardly depend on the number of records."""
+    sizes = approximate_sizes(counted.survey, counted.n)
+    return sizes[name].size if name in sizes else 0
+
+
+def _write(bundle: Bundle, name: str, file: IO[bytes]) -> None:
+    """Writes the archive or a file."""
+    if name == ALL:
+        survey_id = bundle.counted.survey.id
+        bundle.write_zip(file, folder=survey_id if is_trial(survey_id) else "")  # so that no file of it is taken for a real one
+    else:
+        bundle.write(name, file)

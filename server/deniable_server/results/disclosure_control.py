@@ -16,7 +16,7 @@ may see the survey knows, and never a record.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby
@@ -179,7 +179,7 @@ class LabelledRows:
     withheld: frozenset[str]
     omitted: tuple[str, ...]
 
-    def read(self, order: Iterable[Part] | None = None) -> Iterator[tuple[Part, Iterator[bytes]]]:
+    def read(self, order: Iterable[Part] | None = None) -> Generator[tuple[Part, Iterator[bytes]], None, None]:
         """Yields each part with records, and its records in chunks; each table is read once.
 
         Read the records of a part before you advance to the next part. order: of the parts, by default as in `parts`.

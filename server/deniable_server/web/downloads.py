@@ -268,10 +268,13 @@ class Downloads:
         response.content_length = size
         tag = self._tag(build, response)
         if tag is not None and (part := _requested_part(tag, size)):
-            file.select(*part)
-            response.status_code = 206 if part[0] < part[1] else 416
-            response.headers["Content-Range"] = f"bytes {part[0]}-{part[1] - 1}/{size}" if part[0] < part[1] else f"bytes */{size}"
-            response.content_length = part[1] - part[0]
+            if part[0] < part[1]:
+                file.select(*part)
+                response.status_code, response.content_length = 206, part[1] - part[0]
+                response.headers["Content-Range"] = f"bytes {part[0]}-{part[1] - 1}/{size}"
+            else:
+                response.close()
+                response = Response(status=416, headers={"Content-Range": f"bytes */{size}"})
         self.leave(build)
         return response
 

@@ -10,7 +10,7 @@ from flask import Response, request, send_file
 from deniable_server.web.offload import ANNOUNCE
 
 ANNOUNCED_BYTES = 1 << 16
-"""The size from which a file is announced. A smaller one is sent as a whole, so that a failure is still a reply of its own."""
+"""The size from which any file is announced. A smaller one is sent as a whole, so that a failure is still a reply of its own."""
 
 
 class Outlet:
@@ -21,30 +21,30 @@ class Outlet:
     def __init__(self) -> None:
         self._file = tempfile.NamedTemporaryFile(prefix="deniable-download-")  # noqa: SIM115 - closed by the sender
         self._announce: Callable[[Response], None] | None = request.environ.get(ANNOUNCE)
-        self._size = 0
+        self._size, self._unannounced = 0, ANNOUNCED_BYTES
         self.response = Response()
 
-    def begin(self, name: str, media_type: str, version: str | None = None, length: int | None = None) -> None:
+    def begin(self, name: str, media_type: str, version: str | None = None, size: int = 0) -> None:
         """Sets what the response says about the file.
 
         Args:
             name: The file's name for the client.
             media_type: Its media type.
             version: A text on which its bytes depend alone, if there is one.
-            length: Its length in bytes, if it is known.
+            size: About how many bytes it will have. A large file is announced with its first byte.
         """
         self.response = send_file(self._file, media_type, as_attachment=True, download_name=name, conditional=False, etag=False)
         if version is not None:
             self.response.set_etag(version)
-        if length is not None:
-            self.response.content_length = length
+        if size >= ANNOUNCED_BYTES:
+            self._unannounced = 1
 
     def write(self, part: bytes) -> int:
         """Adds bytes."""
         self._file.write(part)
         length = memoryview(part).nbytes
         self._size += length
-        if self._announce and self._size >= ANNOUNCED_BYTES:
+        if self._announce and self._size >= self._unannounced:
             self._file.flush()
             self._announce(self.response)
             self._announce = None
