@@ -144,7 +144,7 @@ class Release:
         sizes = [n for part in self.parts(group) if (n := self.counts.get(part, 0))]
         return len(sizes) > 1 and min(sizes) < self.least
 
-    def rows(self, slices: Collection[Slice]) -> Iterator[tuple[Slice, Iterator[bytes]]]:
+    def rows(self, slices: Collection[Slice]) -> Generator[tuple[Slice, Iterator[bytes]], None, None]:
         """Yields each slice with records, and its sorted records in chunks.
 
         The store is read once for all slices. Read the records of a slice before you advance to the next slice.

@@ -25,13 +25,23 @@ from deniable.bundle import Bundle, CountedRecords
 from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable.wire.submission import Submission
+from deniable_server import Config, create_app
 from deniable_server.access import api_keys
 
 pytestmark = pytest.mark.slow
 
 QUESTIONS = [{"id": f"q{number}", "text": "?", "type": "yes_no"} for number in range(20)]
 SURVEY = Survey.from_dict(
-    {"deniable": 1, "batch": 1, "accept_small_batches": True, "id": "big", "title": "T", "about": "A.", "epsilon": 8, "questions": QUESTIONS}
+    {
+        "deniable": 1,
+        "batch": 1,
+        "accept_small_batches": True,
+        "id": "big",
+        "title": "T",
+        "about": "A.",
+        "epsilon": 8,
+        "questions": QUESTIONS,
+    }
 )
 N = 40_000
 SAMPLES = ["rows.csv", "rows.xlsx", "rows.parquet", "rows.sav", "rows.dta", "bundle.zip"]
@@ -61,8 +71,19 @@ class Site:
     raw: bytes
     key: str
 
+    def path(self, name: str) -> str:
+        last = name if name.startswith("reports") else "bundle" if name == "bundle.zip" else f"bundle/{name}"
+        return f"/api/v1/surveys/big/{last}"
+
     def address(self, name: str) -> str:
-        return f"{self.server.url}/api/v1/surveys/big/{'bundle' if name == 'bundle.zip' else f'bundle/{name}'}"
+        return f"{self.server.url}{self.path(name)}"
+
+    def in_place(self, name: str) -> bytes:
+        """The same file of an application without computing processes, which sends it when it is complete."""
+        with self.server.store() as store:
+            reply = create_app(Config(self.server.db, "x" * 40), store).test_client().get(self.path(name), headers=self.headers)
+            assert (reply.status_code, reply.headers["Content-Length"]) == (200, str(len(reply.data)))
+            return bytes(reply.data)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -144,9 +165,32 @@ def test_a_download_begins_while_its_file_is_made_and_has_the_same_bytes(site: S
         site.let_go()
         whole += b"".join(chunks)
     assert (reply.status_code, "Content-Length" in reply.headers) == (200, False)
-    assert whole == expected(name, site.raw)
+    assert whole == expected(name, site.raw) == site.in_place(name)
     if name == "bundle.zip":
         assert zipfile.ZipFile(io.BytesIO(whole)).testzip() is None
+
+
+@pytest.mark.parametrize("name", ["reports?form=arrow", "reports?form=parquet"])
+def test_records_as_a_table_begin_while_they_are_written_and_are_the_same(site: Site, name: str) -> None:
+    with site.stream(name) as reply:
+        chunks = reply.iter_raw()
+        whole = next(chunks)
+        assert (len(site.builds), (site.pace / "go").exists()) == (1, False)
+        site.let_go()
+        whole += b"".join(chunks)
+    assert whole == site.in_place(name)
+
+
+def test_packed_records_have_their_length_and_are_resumed(site: Site) -> None:
+    site.let_go()
+    whole = site.get("reports")
+    assert (
+        whole.content == site.in_place("reports") == b"".join(sorted(site.raw[first : first + 3] for first in range(0, len(site.raw), 3)))
+    )
+    assert whole.headers["Content-Length"] == str(len(site.raw))
+    rest = site.get("reports", Range="bytes=100-", **{"If-Range": whole.headers["ETag"]})
+    assert (rest.status_code, rest.content) == (206, whole.content[100:])
+    assert site.get("reports?by_hand=1").status_code == 400
 
 
 def test_clients_who_request_the_same_file_share_one_build_and_the_last_ones_get_it_from_the_disk(site: Site) -> None:
