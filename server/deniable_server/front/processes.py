@@ -95,6 +95,8 @@ class Pool:
                 gone.when(worker.kill)
                 result = worker.run(task, begun)
                 gone.when(None)
+                if gone.happened:  # it was killed after its result
+                    raise GoneError
             except BaseException as error:
                 gone.when(None)
                 code = self._ended(worker)

@@ -88,7 +88,7 @@ class _Pipe:
         is_late = monotonic() > self._deadline
         if is_late:
             self.path.unlink(missing_ok=True)
-        with suppress(OSError):  # nobody reads it yet
+        with suppress(OSError):  # it has no reader yet
             self.descriptor = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
             self.path.unlink(missing_ok=True)
         if self.descriptor < 0 and is_late:

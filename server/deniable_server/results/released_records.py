@@ -39,7 +39,7 @@ class ReleasedRecords:
         self._file.close()
 
     def open(self) -> None:
-        """Opens the snapshot of the first table: what is counted later is not in the file."""
+        """Opens the snapshot of the first table: the file has no records that are counted later."""
         first = next(self._read, None)
         self._parts = chain([] if first is None else [first], self._read)
 

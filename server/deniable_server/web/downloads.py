@@ -52,13 +52,13 @@ def reply(make: Make, version: str, *args: str) -> Response:
 
     Raises:
         GoneError: The client has disconnected.
-        Exception: What `make` raises before it has written much.
+        Exception: `make` raises it before it has written much.
     """
     name = f"{make.__module__}:{make.__qualname__}"
     downloads = current_services().find(Downloads)
     if downloads is None:
-        return made(name, *args)
-    build = downloads.join((name, *args), version, task_of(f"{__name__}:made", (name, *args), {}, SECONDS))
+        return make_whole(name, *args)
+    build = downloads.join((name, *args), version, task_of(f"{__name__}:make_whole", (name, *args), {}, SECONDS))
     try:
         downloads.wait(build, request.environ.get(GONE) or Gone(), whole=not _may_grow())
         return downloads.growing(build) if not build.is_complete else downloads.complete(build)
@@ -67,7 +67,7 @@ def reply(make: Make, version: str, *args: str) -> Response:
         raise
 
 
-def made(name: str, *args: str) -> Response:
+def make_whole(name: str, *args: str) -> Response:
     """Returns the response with a complete file, made in this process. `name` is the function, as `module:name`."""
     module, function = name.split(":")
     make: Make = getattr(import_module(module), function)
@@ -107,7 +107,7 @@ class Build:
         version: The state of the records.
         gone: Ends the process when it is set.
         reply: The response with the file, once the file has a beginning.
-        outcome: What the process returned, or the error by which it ended; None before.
+        outcome: The result of the process, or the error by which it ended; None before.
         clients: How many clients wait for it or follow it.
         uses: How many there were.
     """
@@ -279,7 +279,7 @@ class Downloads:
         return response
 
     def _run(self, build: Build, task: Task) -> None:
-        """Has the file written by a process."""
+        """Runs the process that writes the file."""
 
         def begin(begun: ProcessReply) -> None:
             with self._changed:
