@@ -34,7 +34,11 @@ class Pump:
 
     def follow(self, file: GrowingFile) -> str:
         """Sends a file through a named pipe and closes the file in the end. Returns the path of the pipe, to be opened by the reader."""
-        pipe = _Pipe(file)
+        try:
+            pipe = _Pipe(file)
+        except OSError:
+            file.close()
+            raise
         with self._lock:
             self._pipes.append(pipe)
             if not self._runs:

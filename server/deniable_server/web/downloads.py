@@ -13,11 +13,13 @@ import threading
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from time import monotonic
 from typing import Any, Literal, cast
 
 from flask import Response, request
 
 from deniable_server.context import current_services, current_store
+from deniable_server.store.errors import UnavailableError
 from deniable_server.web.offload import (
     GONE,
     SECONDS,
@@ -37,6 +39,10 @@ KEPT_SECONDS = 300.0
 """How long a complete file is kept after its last use."""
 KEPT_FILES = 4
 """The most files that are kept without a client."""
+MOST_BUILDS = 8
+"""The most files that are written, or wait for a process, at a time."""
+MOST_FOLLOWERS = 64
+"""The most clients that follow growing files; others wait for the end. Each takes one of granian's 512 threads for files."""
 
 Make = Callable[..., None]
 """Writes a file: of a store, with arguments, to an outlet."""
@@ -52,6 +58,7 @@ def reply(make: Make, version: str, *args: str) -> Response:
 
     Raises:
         GoneError: The client has disconnected.
+        UnavailableError: Too many files are being written.
         Exception: `make` raises it before it has written much.
     """
     name = f"{make.__module__}:{make.__qualname__}"
@@ -60,7 +67,7 @@ def reply(make: Make, version: str, *args: str) -> Response:
         return make_whole(name, *args)
     build = downloads.join((name, *args), version, task_of(f"{__name__}:make_whole", (name, *args), {}, SECONDS))
     try:
-        downloads.wait(build, request.environ.get(GONE) or Gone(), whole=not _may_grow())
+        downloads.wait(build, request.environ.get(GONE) or Gone(), whole=not (_may_grow() and downloads.has_room))
         return downloads.growing(build) if not build.is_complete else downloads.complete(build)
     except BaseException:
         downloads.leave(build)
@@ -109,14 +116,14 @@ class Build:
         reply: The response with the file, once the file has a beginning.
         outcome: The result of the process, or the error by which it ended; None before.
         clients: How many clients wait for it or follow it.
-        uses: How many there were.
+        used: When the last client left, in seconds of the system's clock.
     """
 
     def __init__(self, what: tuple[str, ...], version: str) -> None:
         self.what, self.version, self.gone = what, version, Gone()
         self.reply: ProcessReply | None = None
         self.outcome: Any = None
-        self.clients = self.uses = 0
+        self.clients, self.used = 0, 0.0
 
     @property
     def is_complete(self) -> bool:
@@ -165,7 +172,7 @@ class GrowingFile:
         """Ends the use of the file."""
         if not self._file.closed:
             self._file.close()
-            self._downloads.leave(self._build)
+            self._downloads.unfollow(self._build)
 
 
 class FilePart(RemovedFile):
@@ -202,20 +209,33 @@ class Downloads:
         self._processes = processes
         self._changed = threading.Condition()
         self._builds: dict[tuple[str, ...], Build] = {}
+        self._running = self._followers = 0
+        self._is_swept = False
         self._salt = secrets.token_bytes(16)  # other releases of this program may write other bytes
 
     def join(self, what: tuple[str, ...], version: str, task: Task) -> Build:
-        """Returns the build of this file of these records, for one more client, who has to leave it."""
+        """Returns the build of this file of these records, for one more client, who has to leave it.
+
+        Raises:
+            UnavailableError: Too many files are being written.
+        """
         with self._changed:
             build = self._builds.get(what)
             if build is None or build.version != version or build.has_failed:
+                if self._running >= MOST_BUILDS:
+                    raise UnavailableError("others are downloading data just now: try again in a moment")
                 if build and not build.clients:
                     build.remove()
                 build = self._builds[what] = Build(what, version)
+                self._running += 1
                 threading.Thread(target=self._run, args=(build, task), name="deniable-build", daemon=True).start()
             build.clients += 1
-            build.uses += 1
             return build
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more client may follow a growing file."""
+        return self._followers < MOST_FOLLOWERS
 
     def leave(self, build: Build) -> None:
         """Ends a client's use of a build. Without clients, an incomplete one is ended and a complete one is kept for a while."""
@@ -252,6 +272,7 @@ class Downloads:
         """Returns the response with a growing file. The client leaves the build when the file is closed."""
         with self._changed:
             begun, body = cast(ProcessReply, build.reply), GrowingFile(self, build)
+            self._followers += 1
         response = Response(status=begun.status)
         response.headers.clear()
         response.headers.extend(begun.headers)
@@ -259,6 +280,12 @@ class Downloads:
         response.direct_passthrough = True
         self._tag(build, response)
         return response
+
+    def unfollow(self, build: Build) -> None:
+        """Ends a client's use of a growing file."""
+        with self._changed:
+            self._followers -= 1
+        self.leave(build)
 
     def complete(self, build: Build) -> Response:
         """Returns the response with a complete file, or with the part of it that the request asks for; and leaves the build."""
@@ -291,6 +318,7 @@ class Downloads:
         except Exception as error:  # raised for each client
             outcome = error
         with self._changed:
+            self._running -= 1
             if isinstance(outcome, ProcessReply):
                 build.remove()
                 build.reply = outcome
@@ -314,19 +342,32 @@ class Downloads:
             self._changed.notify_all()
 
     def _keep(self, build: Build) -> None:
-        """Keeps a complete file, and the newest others up to KEPT_FILES."""
-        timer = threading.Timer(KEPT_SECONDS, self._expire, (build, build.uses))
-        timer.daemon = True
-        timer.start()
+        """Keeps a complete file without a client, and the newest others up to KEPT_FILES."""
+        build.used = monotonic()
         self._builds[build.what] = self._builds.pop(build.what)  # the newest
-        idle = [each for each in self._builds.values() if each.is_complete and not each.clients]
-        for each in idle[:-KEPT_FILES]:
+        for each in self._idle()[:-KEPT_FILES]:
             self._drop(each)
+        self._plan_sweep()
 
-    def _expire(self, build: Build, uses: int) -> None:
+    def _idle(self) -> list[Build]:
+        """Returns the complete files without a client, the newest last."""
+        return [build for build in self._builds.values() if build.is_complete and not build.clients]
+
+    def _plan_sweep(self) -> None:
+        """Starts a timer for the time at which the oldest file is to be deleted, unless one runs."""
+        if (idle := self._idle()) and not self._is_swept:
+            timer = threading.Timer(max(0.0, idle[0].used + KEPT_SECONDS - monotonic()), self._sweep)
+            timer.daemon = self._is_swept = True
+            timer.start()
+
+    def _sweep(self) -> None:
+        """Deletes files that were not used for KEPT_SECONDS."""
         with self._changed:
-            if build.uses == uses and self._builds.get(build.what) is build:
-                self._drop(build)
+            for build in self._idle():
+                if monotonic() >= build.used + KEPT_SECONDS:
+                    self._drop(build)
+            self._is_swept = False
+            self._plan_sweep()
 
     def _drop(self, build: Build) -> None:
         del self._builds[build.what]

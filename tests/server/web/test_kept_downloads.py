@@ -6,10 +6,12 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.kit.patience import PATIENCE, wait_for
 
+from deniable_server.store.errors import UnavailableError
 from deniable_server.web import downloads
 from deniable_server.web.downloads import Build, Downloads
 from deniable_server.web.offload import Gone, GoneError, ProcessReply, Task, TooMuchError
@@ -74,21 +76,52 @@ def test_a_file_is_deleted_some_time_after_its_last_use(writers: Writers, monkey
     kept = Downloads(writers)
     writers.may_end.set()
     kept.leave(complete(kept, "a"))
-    wait_for(lambda: not writers.files, "the deletion")
+    wait_for(lambda: not any(writers.folder.iterdir()), "the deletion")
 
 
-def test_a_file_that_is_used_again_is_not_deleted_at_the_time_of_its_earlier_use(writers: Writers) -> None:
+def test_a_file_that_is_used_again_is_not_deleted_at_the_time_of_its_earlier_use(writers: Writers, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(downloads, "monotonic", lambda: now[0])
     kept = Downloads(writers)
     writers.may_end.set()
-    build = complete(kept, "a")
+    build, kept_for = complete(kept, "a"), downloads.KEPT_SECONDS
     kept.leave(build)
-    uses = build.uses
+    now[0] = kept_for - 1
     assert complete(kept, "a") is build
-    kept._expire(build, uses)
-    assert writers.files == [b"abcd"]
+    now[0] = kept_for + 1
+    kept._sweep()
+    assert writers.files == [b"abcd"], "it is in use"
     kept.leave(build)
-    kept._expire(build, build.uses)
+    now[0] = 2 * kept_for
+    kept._sweep()
+    assert writers.files == [b"abcd"], "it was in use"
+    now[0] = 2 * kept_for + 1
+    kept._sweep()
     assert writers.files == []
+
+
+def test_only_so_many_clients_follow_growing_files(writers: Writers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "MOST_FOLLOWERS", 1)
+    kept = Downloads(writers)
+    build = kept.join(("a",), "1", TASK)
+    kept.wait(build, Gone(), whole=False)
+    body: Any = kept.growing(build).response
+    assert (body.progress(), body.read(1, 9), kept.has_room) == (("growing", 3), b"bc", False)
+    for _ in range(2):  # to close it again does nothing
+        body.close()
+    assert (kept.has_room, build.clients, build.gone.happened) == (True, 0, True)
+
+
+def test_only_so_many_files_are_written_at_a_time(writers: Writers) -> None:
+    kept = Downloads(writers)
+    builds = [kept.join((str(number),), "1", TASK) for number in range(downloads.MOST_BUILDS)]
+    with pytest.raises(UnavailableError, match="others are downloading data"):
+        kept.join(("more",), "1", TASK)
+    assert kept.join(("0",), "1", TASK) is builds[0], "which is written anyway"
+    writers.may_end.set()
+    for build in builds:
+        kept.wait(build, Gone(), whole=True)
+    assert kept.join(("more",), "1", TASK) not in builds
 
 
 def test_a_file_of_records_that_have_changed_is_deleted_when_its_last_client_leaves(writers: Writers) -> None:
