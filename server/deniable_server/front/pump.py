@@ -12,12 +12,10 @@ import os
 import select
 import threading
 from contextlib import suppress
-from pathlib import Path
 from time import monotonic
 
-from deniable_server.web.downloads import GrowingFile
+from deniable_server.web.downloads import DESCRIPTORS, GrowingFile
 
-DESCRIPTORS = Path("/dev/fd")  # of this process
 CHUNK = 1 << 16  # bytes, the size of a pipe
 BURST = 16  # chunks in turn for each file
 TICK = 0.005  # seconds between two looks at the files
@@ -87,16 +85,13 @@ class _Pipe:
         return False
 
     def _is_open(self) -> bool:
-        if self.descriptor >= 0:
-            return True
-        is_late = monotonic() > self._deadline
-        if is_late:
-            self.path.unlink(missing_ok=True)
-        with suppress(OSError):  # it has no reader yet
-            self.descriptor = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
-            self.path.unlink(missing_ok=True)
-        if self.descriptor < 0 and is_late:
-            self._close()
+        """Opens the pipe for writing, which is possible once granian has opened it for reading. Returns whether it is open."""
+        if self.descriptor < 0:
+            with suppress(OSError):  # it has no reader yet
+                self.descriptor = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
+                self.path.unlink()
+            if self.descriptor < 0 and monotonic() > self._deadline:
+                self._close()
         return self.descriptor >= 0
 
     def _send(self) -> bool:
@@ -112,6 +107,7 @@ class _Pipe:
         self._has_failed = state == "failed" and self._sent >= end
         if _has_left(self.descriptor) or (state == "complete" and self._sent >= end):
             self._close()
+            return False
         return self._sent < end
 
     def _break(self) -> bool:

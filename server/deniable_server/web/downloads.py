@@ -44,6 +44,9 @@ MOST_BUILDS = 8
 MOST_FOLLOWERS = 64
 """The most clients that follow growing files; others wait for the end. Each takes one of granian's 512 threads for files."""
 
+DESCRIPTORS = Path("/dev/fd")
+"""The descriptors of this process; the front needs them to end a reply visibly incomplete."""
+
 Make = Callable[..., None]
 """Writes a file: of a store, with arguments, to an outlet."""
 
@@ -99,9 +102,9 @@ def _requested_part(tag: str, size: int) -> tuple[int, int] | None:
     None for the whole file: without a range, for several ranges, and if the client has the beginning of another file (If-Range).
     """
     requested = request.range
-    if requested is None or requested.units != "bytes" or len(requested.ranges) != 1:
+    if request.method != "GET" or requested is None or requested.units != "bytes" or len(requested.ranges) != 1:
         return None
-    if "If-Range" in request.headers and request.if_range.etag != tag:
+    if request.headers.get("If-Range", f'"{tag}"') != f'"{tag}"':
         return None
     return requested.range_for_length(size) or (0, 0)
 
@@ -234,8 +237,8 @@ class Downloads:
 
     @property
     def has_room(self) -> bool:
-        """Whether one more client may follow a growing file."""
-        return self._followers < MOST_FOLLOWERS
+        """Whether one more client may follow a growing file, and would notice that it failed."""
+        return self._followers < MOST_FOLLOWERS and DESCRIPTORS.is_dir()
 
     def leave(self, build: Build) -> None:
         """Ends a client's use of a build. Without clients, an incomplete one is ended and a complete one is kept for a while."""
