@@ -17,7 +17,7 @@ may see the survey knows, and never a record.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby
@@ -162,7 +162,7 @@ class Release:
         sizes = [n for part in self.parts(group) if (n := self.counts.get(part, 0))]
         return len(sizes) > 1 and min(sizes) < self.least
 
-    def rows(self, slices: Collection[Slice]) -> Iterator[tuple[Slice, Iterator[bytes]]]:
+    def rows(self, slices: Collection[Slice]) -> Generator[tuple[Slice, Iterator[bytes]], None, None]:
         """Yields each slice with records, and its sorted records in chunks.
 
         The store is read once for all slices. Read the records of a slice before you advance to the next slice.
@@ -210,7 +210,7 @@ class LabelledRows:
     withheld: frozenset[str]
     omitted: tuple[str, ...]
 
-    def read(self, order: Iterable[Part] | None = None) -> Iterator[tuple[Part, Iterator[bytes]]]:
+    def read(self, order: Iterable[Part] | None = None) -> Generator[tuple[Part, Iterator[bytes]], None, None]:
         """Yields each part with records, and its records in chunks; each table is read once.
 
         Read the records of a part before you advance to the next part. order: of the parts, by default as in `parts`.

@@ -277,8 +277,8 @@ class Submissions(Protocol):
     def counts(self, survey_id: str) -> Mapping[Part, int]:
         """Returns the number of counted records of each part that has any. The cost does not depend on the number of questions."""
 
-    def state(self, survey_id: str) -> State:
-        """Returns the state of a survey's counts: while it is the same, `counts`, `tally` and `reports` return the same.
+    def state(self, survey_id: str, parts: Collection[Part] | None = None) -> State:
+        """Returns the state of the counts of some parts, by default of all: while it is the same, so are `counts`, `tally` and `reports`.
 
         It has no meaning, and must be shown to no one. A waiting record does not change it, and a withdrawn record changes it only when
         it leaves the counts.

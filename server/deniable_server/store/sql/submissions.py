@@ -144,11 +144,11 @@ class SqlSubmissions:
             require(connection, survey_id)
             return tallies.counts(connection, survey_id)
 
-    def state(self, survey_id: str) -> State:
-        """Returns the state of a survey's counts."""
+    def state(self, survey_id: str, parts: Collection[Part] | None = None) -> State:
+        """Returns the state of the counts of some parts, by default of all."""
         with self._database.reading() as connection:
             require(connection, survey_id)
-            return tallies.state(connection, survey_id)
+            return tallies.state(connection, survey_id, parts)
 
     def waiting(self, survey_id: str) -> Mapping[Mode, int]:
         """Returns how many records of people wait, in steps of STEP."""
@@ -185,7 +185,7 @@ class SqlSubmissions:
         """Returns the tally of some parts: stored, or computed and cached if the survey is wide."""
         survey = self._survey(survey_id)
         if tallies.is_wide(survey):
-            return self._scans.tally(survey_id, parts, lambda: self._state_of(survey_id, parts), lambda: self._scan(survey, parts))
+            return self._scans.tally(survey_id, parts, lambda: self.state(survey_id, parts), lambda: self._scan(survey, parts))
         with self._database.reading() as connection:
             return tallies.total(connection, survey, parts)
 
@@ -226,10 +226,6 @@ class SqlSubmissions:
             query = "SELECT survey, label, mode, count, reports FROM submissions WHERE id = ?"
             row = connection.execute(query, [submission_id]).fetchone()
         return (PartKey(row[0], parts.part(row[1], row[2])), self._records(row[0], row[3], row[4])) if row else None
-
-    def _state_of(self, survey_id: str, chosen: Collection[Part]) -> State:
-        with self._database.reading() as connection:
-            return tallies.state(connection, survey_id, chosen)
 
     def _scan(self, survey: SurveyRules, chosen: Collection[Part]) -> tuple[State, Tally]:
         """Counts all records of one snapshot, with erased ones that have not left the counts yet. Returns the state of the counts too."""
