@@ -26,7 +26,7 @@ from deniable.errors import DeniableError
 from deniable_server import create_app
 from deniable_server.operate import logs
 from deniable_server.store import open_store
-from deniable_server.web.offload import ANNOUNCE, Begun, Broken, Failure, ProcessReply, Task, TooMuchError
+from deniable_server.web.offload import ANNOUNCE, MESSAGES, Begun, Broken, Failure, MessagesShown, ProcessReply, Task, TooMuchError
 
 NICENESS = "DENIABLE_NICENESS"  # the environment variable with the niceness of these processes, 0 to 19; by default 10
 MOST_MEMORY = 3 << 30  # bytes of data
@@ -110,7 +110,8 @@ def _call(app: Flask, task: Task, announce: Callable[[Response], None]) -> Any:
             raise
         except Exception as error:  # logged here, where its traceback is
             return Broken(_as_process_reply(app.make_response(app.handle_user_exception(error))))
-        return _as_process_reply(result) if isinstance(result, Response) else result
+        reply = _as_process_reply(result) if isinstance(result, Response) else result
+        return MessagesShown(reply) if MESSAGES in task.session and MESSAGES not in session else reply
 
 
 def _as_process_reply(response: Response) -> ProcessReply:

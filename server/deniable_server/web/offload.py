@@ -27,6 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 GONE = "deniable.gone"  # the key of the environ with the Gone of a request
 ANNOUNCE = "deniable.announce"  # in a computing process, the key of the environ with the function that announces a growing file
+MESSAGES = "_flashes"  # Flask's key of the session with the messages for the next page
 SECONDS = 300
 """The most seconds of computing for one request."""
 UPLOAD_SECONDS = 20
@@ -138,6 +139,13 @@ class Broken:
     reply: ProcessReply
 
 
+@dataclass(frozen=True)
+class MessagesShown:
+    """A result whose page has shown the messages of the session; they are removed from it, so that no other page repeats them."""
+
+    result: Any
+
+
 class Processes(Protocol):
     """Interface of a pool of computing processes."""
 
@@ -186,6 +194,9 @@ def computed(seconds: int = SECONDS) -> Callable[[Callable[P, T]], Callable[P, T
 
 def result_of(outcome: Any) -> Any:
     """Returns what a process has returned; raises the error that it sent instead."""
+    if isinstance(outcome, MessagesShown):
+        session.pop(MESSAGES, None)
+        outcome = outcome.result
     if isinstance(outcome, Failure):
         raise outcome.error()
     if isinstance(outcome, Broken):
