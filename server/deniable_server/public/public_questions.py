@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -71,13 +71,13 @@ class PublicQuestion:
     mean: PublicMean | None
 
 
-def questions_of(survey: Survey, table: PublicTable, language: str) -> Iterator[PublicQuestion]:
-    """Yields the questions of a table in the order of the survey, for a reader of a language."""
+def questions_of(survey: Survey, questions: Iterable[Question], table: PublicTable, language: str) -> Iterator[PublicQuestion]:
+    """Yields some questions of a table, for a reader of a language."""
     rows: dict[str, list[Row]] = {}
     for row in table.results.rows:
         rows.setdefault(row.question, []).append(row)
     means = {row.question: PublicMean(row) for row in table.results.means}
-    for question in survey.questions:
+    for question in questions:
         shares = tuple(_shares(survey, question, rows, language))
         n = max(table.counts[item.id].n for item in question.items)
         yield PublicQuestion(question, n, shares, means.get(question.id))

@@ -12,15 +12,16 @@ from deniable.estimate.tables import Waves
 from deniable_server.context import current_store
 from deniable_server.pages.command_lines import command
 from deniable_server.pages.forms import ActionForm
+from deniable_server.pages.paging import requested
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
 from deniable_server.researchers.crosstabs import PERCENT_OF, cross_of, crosstab_request, table_of
 from deniable_server.researchers.models import WayOn, fit_of, model_of, outcomes, predictors, ways_on, words_of
-from deniable_server.researchers.question_cards import axis_of
 from deniable_server.researchers.study_waves import ListedWave, in_order, neighbour, study_waves
 from deniable_server.researchers.too_few_records import withheld
+from deniable_server.researchers.wave_cards import change_cards, trend_cards
 from deniable_server.researchers.wave_trends import StudyTrends, study_trends
-from deniable_server.researchers.waves import changed_questions, wave_blocks, wave_names, waves_of
+from deniable_server.researchers.waves import wave_names, waves_of
 from deniable_server.results.analysis import NoRecordsError, categorical
 from deniable_server.results.results import interval_of
 from deniable_server.store.protocol import Heading, Published
@@ -119,6 +120,7 @@ def waves(survey_id: str) -> Page:
     store, published = current_store(), current_store().surveys.published(survey_id)
     study = study_waves(store, survey_id, store.roles.seen_by(g.user))
     first, second, comparison, trends, problem, no_records = published, None, None, None, "", ""
+    cards: dict[str, object] = {}
     try:
         trends = study_trends(store, published.survey, study, request.args)
     except EstimateError as error:
@@ -132,7 +134,15 @@ def waves(survey_id: str) -> Page:
             no_records = str(error)
         except EstimateError as error:  # including too few records in one of them
             problem = str(error)
+    paging = requested(max(len(one.survey.questions) for one in (published, first)))
+    if trends:
+        cards["trend_cards"] = trend_cards(store, published.survey, study, trends, request.args, paging)
+    if comparison and second:
+        pair = first.survey, second.survey
+        cards |= {"cards": change_cards(store, survey_id, pair, request.args, paging), "pair": wave_names(comparison)}
     context: dict[str, object] = {
+        **cards,
+        "paging": paging,
         "published": published,
         "first": first,
         "second": second,
@@ -147,9 +157,6 @@ def waves(survey_id: str) -> Page:
         "comparable": _choices_of(published, study),
         "command": command("waves", first.survey.id, ["--second", second.survey.id], request.args) if second else "",
     }
-    if comparison:
-        context |= {"questions": list(changed_questions(first.survey, comparison)), "pair": wave_names(comparison)}
-        context |= {"wave_blocks": wave_blocks, "axis_of": axis_of}
     return _page("researchers/waves.html", context, 400 if problem else 200)
 
 

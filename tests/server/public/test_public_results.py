@@ -253,7 +253,7 @@ def test_the_closed_page_leads_to_it(client: FlaskClient, publish: Publish) -> N
 
 def test_results_are_computed_once_a_minute_and_by_one_request_at_a_time(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     now, calls = [0.0], list[str]()
-    monkeypatch.setattr(results_page, "_compute", lambda survey_id: calls.append(survey_id) or PublicResults(least=len(calls)))
+    monkeypatch.setattr(results_page, "_compute", lambda survey_id, previous: calls.append(survey_id) or PublicResults(least=len(calls)))
     cache = results_page.Cache(lambda: now[0])
     assert [cache.get("a").least for _ in range(3)] == [1, 1, 1]
     now[0] = 61.0
@@ -272,13 +272,13 @@ def test_results_are_computed_once_a_minute_and_by_one_request_at_a_time(app: Fl
 def test_a_computation_that_fails_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
     cache = results_page.Cache()
 
-    def fail(_: str) -> PublicResults:
+    def fail(_: str, previous: bytes) -> PublicResults:
         raise UnavailableError("no")
 
     monkeypatch.setattr(results_page, "_compute", fail)
     with pytest.raises(UnavailableError):
         cache.get("a")
-    monkeypatch.setattr(results_page, "_compute", lambda _: PublicResults(least=7))
+    monkeypatch.setattr(results_page, "_compute", lambda *_: PublicResults(least=7))
     thread = threading.Thread(target=cache.get, args=["a"])
     thread.start()
     thread.join(5)
