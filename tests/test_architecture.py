@@ -32,6 +32,7 @@ ROOMS = {
     "mechanism": ("randomized response: what a question's coins do to an answer", ""),
     "survey": ("survey files and definitions, parsed and validated", "errors mechanism"),
     "forms": ("import of forms: XLSForm, LimeSurvey, Qualtrics", "errors extras survey"),
+    "translation_files": ("files for translators: a survey's texts as a table, and its import", "errors extras survey"),
     "topics": ("sample surveys", ""),
     "scales": ("question library: validated scales that are free to use", "survey"),
     "privacy": ("privacy accounting: losses, posteriors, shuffling, each person's ledger", "errors extras mechanism survey"),
@@ -89,7 +90,8 @@ SERVER = {
     ),
     "server/drafts": (
         "surveys that are being written",
-        "errors extras survey forms topics scales privacy wire plan server/store server/context server/web server/pages server/identity",
+        "errors extras survey forms topics scales translation_files privacy wire plan server/store server/context server/web server/pages "
+        "server/identity",
     ),
     "server/public": (
         "pages of public results",
