@@ -55,7 +55,8 @@ ROOMS = {
     "demo": ("demonstration from publishing to estimates, with an old survey's real answers", "errors survey wire estimate sdk"),
     "cli": (
         "the command line",
-        "errors extras lazy_group survey forms topics privacy wire device/sources/file delivery estimate exported plan verify sdk",
+        "errors extras lazy_group survey forms translation_files topics privacy wire device/sources/file delivery estimate exported plan "
+        "verify sdk",
     ),
 }
 """Every room of the library, from the ground up: what it is, and the rooms that it may import."""

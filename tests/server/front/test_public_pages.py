@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import random
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from flask import Flask, request, request_started, template_rendered
 from flask.testing import FlaskClient
+from tests.kit.patience import PATIENCE
 from tests.kit.surveys import submission
 
 from deniable.survey import Survey
@@ -292,24 +294,28 @@ def test_the_control_without_the_cache_eight_render_eight_times(app: Flask, fron
 
 
 def test_a_reading_begins_after_its_request_arrived(front: Front, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = front._pages._surveys._read
+    read, has_read, may_return = front._pages._surveys._read, threading.Event(), threading.Event()
 
-    def closing(ids: Any) -> Any:
+    def slow(ids: Any) -> Any:
         states = read(ids)
-        if store.surveys.published("coins").is_open:
-            store.surveys.set_open("coins", False)  # the first request's reading has seen it open
+        has_read.set()
+        assert may_return.wait(PATIENCE)
         return states
 
-    async def one_after_the_other() -> list[Reply]:
-        first = asyncio.ensure_future(asked(front, "/s/coins/withdraw"))
-        while front._pages._surveys._next is None:
+    async def closed_during_a_reading() -> Reply:
+        first = asyncio.ensure_future(asked(front, "/s/coins"))
+        while not has_read.is_set():
+            await asyncio.sleep(0.001)
+        store.surveys.set_open("coins", False)
+        second = asyncio.ensure_future(asked(front, "/s/coins"))
+        for _ in range(10):
             await asyncio.sleep(0)
-        while store.surveys.published("coins").is_open:
-            await asyncio.sleep(0)
-        return [await asked(front, "/s/coins"), await first]
+        may_return.set()
+        await first
+        return await second
 
-    monkeypatch.setattr(front._pages._surveys, "_read", closing)
-    assert b'<section id="closed">' in asyncio.run(one_after_the_other())[0][2]
+    monkeypatch.setattr(front._pages._surveys, "_read", slow)
+    assert b'<section id="closed">' in asyncio.run(closed_during_a_reading())[2]
 
 
 # What is kept, and what is not.
