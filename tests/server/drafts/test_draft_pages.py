@@ -430,6 +430,29 @@ def test_help_and_sections_are_written_in_each_language(editor: Open) -> None:
     assert set(mistakes(one.press("save", **{"questions-1-section_title": ""}))) == {"questions-1-section_title"}
 
 
+RATED = EXAMPLE + (
+    "  - {id: mood, text: How often?, type: rating, options: [never, often],\n"
+    "     items: [{id: mood_a, text: I was tired}, {id: mood_b, text: I was calm}]}\n"
+)
+
+
+def test_the_items_of_a_rating_are_translated_in_fields_and_the_first_that_lacks_is_linked(editor: Open) -> None:
+    one = editor(
+        RATED + "translations: {de: {title: T, about: A, questions: {affair: {text: A}, children: {text: C, options: [a, b, c]}}}}\n"
+    )
+    german = "questions-2-words-0-"
+    assert f'German lacks 4 texts; people will read these in English. <a href="#{german}items">' in one.page.text
+    one.press("save", **{f"{german}text": "Wie oft?", f"{german}options": "nie\r\noft", f"{german}items": "Ich war müde"})
+    assert "German lacks 1 text;" in one.page.text
+    one.press("save", **{f"{german}items": "mood_b: Ich war ruhig\r\nmood_a: Ich war müde"})
+    assert ("German lacks" in one.page.text, mistakes(one.page)) == (False, {})
+    texts = one.value["translations"]["de"]["questions"]
+    assert (texts["mood_a"], texts["mood_b"]) == ({"text": "Ich war müde"}, {"text": "Ich war ruhig"})
+    one.press("save", **{f"{german}items": f"mood_a: {'x' * 2_000}\r\nmood_b: B"})
+    assert set(mistakes(one.page)) == {f"{german}items"}
+    assert mistakes(one.page)[f"{german}items"].startswith("Item mood_a must")
+
+
 def test_a_mistake_in_a_translation_stands_beside_the_words_that_are_wrong(editor: Open) -> None:
     one = editor(EXAMPLE + "translations: {de: {title: T, questions: {children: {options: [a, b, c]}}}}\n")
     one.press("language", new_language="ar")

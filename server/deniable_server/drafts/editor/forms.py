@@ -45,6 +45,7 @@ class WordsForm(Form):
     text = TextAreaField("Question", render_kw={"rows": 2})
     help = TextAreaField("Help", render_kw={"rows": 1})
     options = TextAreaField("Options, one a line", render_kw={"rows": 3})
+    items = TextAreaField("Items, one a line", render_kw={"rows": 4}, description="In the same order, with or without their names.")
     section_title = TextAreaField("Section title", render_kw={"rows": 1})
     section_note = TextAreaField("Section note", render_kw={"rows": 2})
 
@@ -61,7 +62,10 @@ class ConditionForm(Form):
 
 
 class QuestionForm(Form):
-    """A question. `was` is its id when the page was loaded; `rest` has the keys without a field, as JSON."""
+    """A question.
+
+    `was` is its id when the page was loaded, `was_items` are the ids of its items; `rest` has the keys without a field, as JSON.
+    """
 
     text = TextAreaField("Question", render_kw={"rows": 2})
     help = TextAreaField("Help", render_kw={"rows": 1}, description="Shown under the question. Optional.")
@@ -91,6 +95,7 @@ class QuestionForm(Form):
     weight = StringField("Weight", description="Its share of the survey’s epsilon, relative to the other questions. Default: 1.")
     epsilon = StringField("Epsilon", description="Only if the survey has no epsilon.")
     was = HiddenField()
+    was_items = HiddenField()
     rest = HiddenField()
     words = FieldList(FormField(WordsForm))
 
