@@ -46,6 +46,7 @@ from deniable_server.drafts.editor.mistakes import field_name, is_missing, messa
 from deniable_server.drafts.editor.naming import id_of_title
 from deniable_server.drafts.editor.notes import notes_in, with_notes
 from deniable_server.drafts.editor.prospects import apply_proposal, expected_precision
+from deniable_server.drafts.editor.rating_items import name_items
 from deniable_server.drafts.editor.shapes import Fields
 from deniable_server.drafts.editor.view import open_question, question_lines
 from deniable_server.drafts.forms import BeginForm, SourceForm
@@ -233,6 +234,7 @@ def _changed(draft: Draft, form: EditorForm, action: str) -> _EditorState:
     focus = apply_action(fields, action, form.new_language.data or "")
     message = action_message(action, before, [question["text"] for question in fields["questions"]])
     fields["id"] = fields["id"] or id_of_title(fields["title"])
+    name_items(fields["questions"], lambda: document_in(draft.text))
     document = _document_of(fields)
     if action.startswith("propose "):
         document = apply_proposal(document, n, action.removeprefix("propose "))
@@ -289,7 +291,8 @@ def _editor(state: _EditorState, more: list[Problem] | None = None, conflict: bo
         "form": form,
         "mistakes": mistakes,
         "is_missing": is_missing,
-        "faults": sum(not is_missing(messages) for messages in mistakes.values()),
+        "faults": sum(len(messages) for messages in mistakes.values() if not is_missing(messages)),
+        "to_write": sum(len(messages) for messages in mistakes.values() if is_missing(messages)),
         "conflict": conflict,
         "is_saved": not conflict and not any(problem.where == "file" for problem in more or ()),
         "focus": state.focus,

@@ -453,6 +453,52 @@ def test_the_items_of_a_rating_are_translated_in_fields_and_the_first_that_lacks
     assert mistakes(one.page)[f"{german}items"].startswith("Item mood_a must")
 
 
+def items_of(editor: Editor, index: int = 2) -> dict[str, str]:
+    return {item["id"]: item["text"] for item in editor.value["questions"][index]["items"]}
+
+
+def test_items_get_names_which_stay_while_lines_are_written_and_moved(editor: Open) -> None:
+    one = editor()
+    one.press("add")
+    first = one.page
+    typed = {"questions-2-type": "rating", "questions-2-text": "How?", "questions-2-options": "never\r\noften"}
+    one.press("save", **typed, **{"questions-2-items": "I was tired\r\nIn general: calm"})
+    assert (mistakes(one.page), items_of(one)) == ({}, {"q3_1": "I was tired", "q3_2": "In general: calm"})
+    assert filled(one.page.text, "editor")["questions-2-items"] == "q3_1: I was tired\r\nq3_2: In general: calm"
+
+    def still_writing(lines: str) -> dict[str, str]:
+        """The page replaces no field in which somebody writes."""
+        sent = {**filled(first.text, "editor"), **typed, "questions-2-items": lines, "revision": one.draft.revision}
+        one.page = one.ada.post(one.path, data={**sent, "do": "save"})
+        return items_of(one)
+
+    assert still_writing("I was very tired\r\nIn general: calm") == {"q3_1": "I was very tired", "q3_2": "In general: calm"}
+    assert still_writing("new\r\nIn general: calm\r\nI was very tired") == {
+        "q3_3": "new",
+        "q3_2": "In general: calm",
+        "q3_1": "I was very tired",
+    }
+    assert still_writing("mine: new\r\nIn general: calm") == {"mine": "new", "q3_2": "In general: calm"}
+
+
+def test_a_copy_of_a_rating_has_items_of_its_own(editor: Open) -> None:
+    one = editor(RATED + "translations: {de: {questions: {mood_b: {text: ruhig}}}}\n")
+    one.press("copy 2")
+    assert (mistakes(one.page), list(items_of(one, 3))) == ({}, ["q4_1", "q4_2"])
+    assert one.value["translations"]["de"]["questions"] == {"mood_b": {"text": "ruhig"}, "q4_2": {"text": "ruhig"}}
+
+
+@pytest.mark.parametrize("options", ["one\r\none\r\none", "none\r\n"])
+def test_the_head_counts_the_lines_of_the_list(editor: Open, options: str) -> None:
+    one = editor()
+    page = one.press("save", **{"questions-1-options": options, "epsilon": "99", "about": ""}).text
+    listed = re.search(r'<div class="problems".*?</ul>', page, re.DOTALL)
+    assert listed is not None
+    numbers = [int(number) for number in re.findall(r"(\d+) (?:problem|text)", listed[0])]
+    assert sum(numbers) == listed[0].count("<li>")
+    assert f"{numbers[0]} to fix" in page
+
+
 def test_a_mistake_in_a_translation_stands_beside_the_words_that_are_wrong(editor: Open) -> None:
     one = editor(EXAMPLE + "translations: {de: {title: T, questions: {children: {options: [a, b, c]}}}}\n")
     one.press("language", new_language="ar")

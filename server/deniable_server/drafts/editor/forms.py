@@ -81,7 +81,11 @@ class QuestionForm(Form):
     high = StringField("Maximum", render_kw={"inputmode": "decimal"})
     levels = StringField("Levels", description="Only if you need the share of each level. The mean is then less precise.")
     bins = TextAreaField("Or bins, one a line", render_kw={"rows": 3}, description="Start, colon, name: “30: 30 to 59”.")
-    items = TextAreaField("Items, one a line", render_kw={"rows": 4}, description="Name, colon, text: “sleep: I slept well”.")
+    items = TextAreaField(
+        "Items, one a line",
+        render_kw={"rows": 4},
+        description="Each line gets a name. To choose it, write name, colon, text: “sleep: I slept well”.",
+    )
     order = SelectField("Order of the options", validate_choice=False)
     other = BooleanField("Add the option “Other”")
     optional = BooleanField(
