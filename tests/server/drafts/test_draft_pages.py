@@ -403,6 +403,52 @@ def test_conditions_are_joined_row_by_row_and_ends_are_there_for_bins(editor: Op
     assert one.press("uncondition 3 7").status_code == 200
 
 
+def offered(page: TestResponse, index: int) -> dict[str, str]:
+    """The questions that the first condition of a question can be on, with their labels."""
+    (select,) = re.findall(rf'<select[^>]*id="questions-{index}-conditions-0-question".*?</select>', page.text, re.DOTALL)
+    return dict(re.findall(r'<option(?: selected)? value="([^"]*)">([^<]*)<', select))
+
+
+def test_a_condition_is_offered_the_items_of_a_rating_with_their_texts(editor: Open) -> None:
+    one = editor(RATED + "  - {id: why, text: Why?, type: yes_no}\n")
+    assert offered(one.page, 3) == {
+        "": "no condition",
+        "affair": "affair: Have you ever had an affair?",
+        "children": "children: How many children do you have?",
+        "mood_a": "mood_a: I was tired",
+        "mood_b": "mood_b: I was calm",
+    }
+    one.press("save", **{"questions-3-conditions-0-question": "mood_b"})
+    assert "Possible answers: never, often." in one.page.text
+    one.press("save", **{"questions-3-conditions-0-answers": "often"})
+    assert (mistakes(one.page), one.value["questions"][3]["show_if"]) == ({}, {"question": "mood_b", "is": ["often"]})
+
+
+def test_a_sum_of_scores_names_the_scales_before_it_and_takes_a_whole_rating(editor: Open) -> None:
+    one = editor(RATED + "  - {id: why, text: Why?, type: yes_no}\n")
+    row = "questions-3-conditions-0-"
+    assert "Names with commas: mood_a, mood_b;" in one.page.text
+    assert re.search(r'<p class="field" hidden>\s*<label for="questions-1-conditions-0-score"', one.page.text)
+    one.press("save", **{f"{row}score": "mood", f"{row}at_least": "3"})
+    assert (mistakes(one.page), one.value["questions"][3]["show_if"]) == ({}, {"score": ["mood_a", "mood_b"], "at_least": "3"})
+
+
+def test_a_condition_on_a_rating_says_that_it_must_be_on_an_item(editor: Open) -> None:
+    one = editor(RATED + "  - {id: why, text: Why?, type: yes_no, show_if: {question: mood, is: [never]}}\n")
+    rule = "Must be the id of an earlier question with options, got &#39;mood&#39;, a rating block: name one of its items, such as mood_a."
+    assert mistakes(one.page) == {"questions-3-conditions-0-question": rule}
+
+
+def test_lists_of_earlier_questions_stay_short_in_a_form_with_very_many_rows(editor: Open) -> None:
+    items = "".join(f"{{id: i%d_{place}, text: I}}, " for place in range(100))
+    blocks = "".join(
+        f"  - {{id: b{n}, text: B, type: rating, options: [a, b], items: [{items.replace('%d', str(n))}]}}\n" for n in range(99)
+    )
+    one = editor(EXAMPLE.partition("  - ")[0] + blocks + "  - {id: why, text: Why?, type: yes_no}\n")
+    assert one.page.text.count("<option") < 30_000
+    assert "i98_99" in offered(one.page, 99)
+
+
 def test_each_mistake_of_a_condition_stands_beside_its_row(editor: Open) -> None:
     show_if = "{any: [{question: affair, is: [perhaps]}, {all: [{question: age, below: 3}, {question: nobody, is: [x]}]}]}"
     found = mistakes(editor(BRANCHED.replace("text: Why?, type: yes_no", f"text: Why?, type: yes_no, show_if: {show_if}")).page)

@@ -12,7 +12,7 @@ from typing import Any
 
 from deniable.survey.translation import TEXTS
 from deniable_server.drafts.editor.conditions import BLANK, condition_of, rows_of
-from deniable_server.drafts.editor.known_keys import any_question_keys, question_keys, survey_keys
+from deniable_server.drafts.editor.known_keys import any_question_keys, has_items, question_keys, survey_keys
 from deniable_server.drafts.editor.rating_items import format_item_words, item_ids, new_item_ids, parse_item_words
 from deniable_server.drafts.editor.shapes import (
     Fields,
@@ -72,8 +72,8 @@ def value_of(fields: Fields) -> dict[str, Any]:
     if translations := dict(_translation_values(fields)):
         others = rest.get("translations")
         value["translations"] = {**others, **translations} if isinstance(others, dict) else translations
-    new_ids = _new_ids(fields["questions"])
-    questions = [_question_value(question, new_ids) for question in fields["questions"]]
+    new_ids, blocks = _new_ids(fields["questions"]), _blocks(fields["questions"])
+    questions = [_question_value(question, new_ids, blocks) for question in fields["questions"]]
     return {**rest, **value, **({"questions": questions} if questions else {})}
 
 
@@ -188,7 +188,7 @@ def _is_item_text(words: Any) -> bool:
 # --- back to a document -------------------------------------------------------------------------------------------------
 
 
-def _question_value(fields: Fields, new_ids: Mapping[str, str]) -> dict[str, Any]:
+def _question_value(fields: Fields, new_ids: Mapping[str, str], blocks: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     keys = question_keys().get(fields["type"], frozenset({*LISTS, *ENDS, "order", "other"}))
     value: dict[str, Any] = _set(fields, ("id", "text", "help", "type")) | _set_section(fields)
     value |= _set({key: fields[key] for key in ENDS if key in keys}, ENDS)
@@ -203,12 +203,21 @@ def _question_value(fields: Fields, new_ids: Mapping[str, str]) -> dict[str, Any
     value |= {"other": "true"} if fields["other"] and "other" in keys else {}
     value |= _set(fields, ("epsilon", "weight"))
     value |= {"required": "false"} if fields["optional"] else {}
-    condition = condition_of(fields["joined"], fields["conditions"], new_ids)
+    condition = condition_of(fields["joined"], fields["conditions"], new_ids, blocks)
     value |= {"show_if": condition} if condition else {}
     rest = _rest(fields)
     if "levels" not in value:
         rest.pop("window", None)  # only questions with levels have one
     return {**rest, **value}
+
+
+def _blocks(questions: Sequence[Fields]) -> dict[str, list[str]]:
+    """Returns the ids of the items of each rating block, by its id and the one that it had before."""
+    blocks: dict[str, list[str]] = {}
+    for question in questions:
+        if has_items(question["type"]) and (ids := item_ids(question["items"])):
+            blocks |= dict.fromkeys(filter(None, (question["was"], question["id"])), ids)
+    return blocks
 
 
 def _new_ids(questions: Sequence[Fields]) -> dict[str, str]:
@@ -235,7 +244,7 @@ def _translation_values(fields: Fields) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _item_texts(question: Fields, words: str) -> dict[str, Any]:
     """Returns the translated texts of a block's items, by their ids."""
-    if "items" not in question_keys().get(question["type"], ()):
+    if not has_items(question["type"]):
         return {}
     texts = parse_item_words(words, item_ids(question["items"]), new_item_ids(question))
     return {name: {"text": text} for name, text in texts.items()}

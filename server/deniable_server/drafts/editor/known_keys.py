@@ -23,6 +23,11 @@ def question_keys() -> Mapping[str, frozenset[str]]:
     return {kind["properties"]["type"]["const"]: frozenset(kind["properties"]) for kind in kinds}
 
 
+def has_items(kind: str) -> bool:
+    """Returns whether questions of a kind are blocks of items."""
+    return "items" in question_keys().get(kind, frozenset())
+
+
 @cache
 def any_question_keys() -> frozenset[str]:
     """Returns the keys that some kind of question has."""

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from deniable.survey.parse_questions import QUESTION_ID
-from deniable_server.drafts.editor.known_keys import question_keys
+from deniable_server.drafts.editor.known_keys import has_items
 from deniable_server.drafts.editor.shapes import Fields, format_items, parse_items, parse_lines
 
 _MOST = 58  # characters of a block's id that its items' ids begin with, so that there is room for a number
@@ -90,7 +90,7 @@ def name_items(questions: Sequence[Fields], stored: Callable[[], Mapping[str, An
 
 def _has_unnamed(question: Fields) -> bool:
     """Returns whether a question is a rating block that has an item without a name."""
-    return "items" in question_keys().get(question["type"], ()) and any("id" not in item for item in parse_items(question["items"]))
+    return has_items(question["type"]) and any("id" not in item for item in parse_items(question["items"]))
 
 
 def copy_items(question: Fields, taken: set[str]) -> Fields:

@@ -83,3 +83,9 @@ def parse_bins(text: str) -> list[dict[str, str]]:
         edge, colon, name = line.partition(":")
         entries.append({"name": name.strip(), "from": edge.strip()} if colon else {"name": line})
     return entries
+
+
+def shorten(text: str, most: int) -> str:
+    """Returns a text in one line of at most some characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
