@@ -499,6 +499,19 @@ def test_the_items_of_a_rating_are_translated_in_fields_and_the_first_that_lacks
     assert mistakes(one.page)[f"{german}items"].startswith("Item mood_a must")
 
 
+LOGO = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def test_a_logo_is_shown_as_a_picture_with_a_button_that_removes_it(editor: Open) -> None:
+    one = editor()
+    assert ("logo-remove" in one.page.text, 'data-most="20232"' in one.page.text) == (False, True)
+    one.press("save", logo=LOGO, institution="University")
+    assert f'<img src="{LOGO}" alt="The chosen logo">' in html.unescape(one.page.text)
+    assert ("logo-remove" in one.page.text, mistakes(one.page)) == (True, {})
+    one.press("save", logo="javascript:alert(1)")
+    assert ("logo-remove" in one.page.text, "<img" in one.page.text, set(mistakes(one.page))) == (True, False, {"logo"})
+
+
 def items_of(editor: Editor, index: int = 2) -> dict[str, str]:
     return {item["id"]: item["text"] for item in editor.value["questions"][index]["items"]}
 

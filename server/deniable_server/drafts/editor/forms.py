@@ -10,6 +10,7 @@ from flask_wtf import FlaskForm
 from wtforms import BooleanField, FieldList, Form, FormField, HiddenField, IntegerField, SelectField, StringField, TextAreaField
 
 from deniable.survey.condition import MOST as CONDITIONS
+from deniable.survey.parse import LOGO, MAX_LOGO
 from deniable.survey.rating import MAX_ITEMS
 from deniable_server.drafts.editor.conditions import BLANK
 from deniable_server.drafts.editor.draft_text import MOST_QUESTIONS
@@ -154,7 +155,7 @@ class EditorForm(FlaskForm):
     id = StringField("Short name for the link", description="a to z, digits, - and _. It cannot be changed after publishing.")
     about = TextAreaField(LABELS["about"], render_kw={"rows": 4}, description="Respondents read this first.")
     institution = TextAreaField(LABELS["institution"], render_kw={"rows": 1}, description="Its name, above the title.")
-    logo = StringField("Logo", description="PNG or WebP, at most 20 kB, as a data: address in base64.")
+    logo = StringField("Logo")
     contact = TextAreaField(LABELS["contact"], render_kw={"rows": 1}, description="The person that respondents can ask.")
     ethics = TextAreaField(LABELS["ethics"], render_kw={"rows": 1}, description="The board that approved the survey, and the number.")
     thanks = TextAreaField(
@@ -213,6 +214,14 @@ class EditorForm(FlaskForm):
                 row.form.scales = scales
             earlier |= answers_of(question)
         return self
+
+    logo_bytes = (MAX_LOGO - len("data:image/webp;base64,")) // 4 * 3
+    """The most bytes of a logo's file."""
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether the logo is a picture that the survey can have."""
+        return len(self.logo.data or "") <= MAX_LOGO and LOGO.fullmatch(self.logo.data or "") is not None
 
     @property
     def labels(self) -> dict[str, str]:
