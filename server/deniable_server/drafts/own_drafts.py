@@ -39,6 +39,16 @@ def may_edit() -> bool:
     return role >= Role.EDITOR
 
 
+def owners_to_ask(draft: Draft) -> list[str] | None:
+    """Returns whom to ask to publish a draft: its author, then other owners, and teams; None if the current researcher may publish it."""
+    if _role(draft.author, draft.id) == Role.OWNER:
+        return None
+    roles = current_store().draft_roles
+    people = [name for name, role in roles.members(draft.id).items() if role == Role.OWNER]
+    teams = [f"the team {name}" for name, role in roles.teams(draft.id).items() if role == Role.OWNER]
+    return [*filter(None, [draft.author]), *people, *teams] or ["the operator of this server"]
+
+
 class ListedDraft(NamedTuple):
     """A draft in a list. `survey_id` is the id of its future survey; empty without one. `role` is the researcher's."""
 
