@@ -433,6 +433,17 @@ def test_a_sum_of_scores_names_the_scales_before_it_and_takes_a_whole_rating(edi
     assert (mistakes(one.page), one.value["questions"][3]["show_if"]) == ({}, {"score": ["mood_a", "mood_b"], "at_least": "3"})
 
 
+def test_a_sum_without_ends_is_asked_for_them_beside_their_fields_in_words_for_people(editor: Open) -> None:
+    one = editor(RATED + "  - {id: why, text: Why?, type: yes_no}\n")
+    row = "questions-3-conditions-0-"
+    one.press("save", **{f"{row}score": "mood_a"})
+    assert mistakes(one.page) == {f"{row}at_least": "Must have a number here, in “Below”, or in both."}
+    labels = re.findall(rf'<label for="{row}(?:at_least|below)">([^<]*)</label>\s*<span[^>]*>([^<]*)<', one.page.text)
+    assert labels == [("At least", "A whole number: the least sum."), ("Below", "A whole number above all sums that count.")]
+    one.press("save", **{f"{row}at_least": "3", f"{row}below": "2"})
+    assert mistakes(one.page) == {f"{row}below": "Must be above “At least”."}
+
+
 def test_a_condition_on_a_rating_says_that_it_must_be_on_an_item(editor: Open) -> None:
     one = editor(RATED + "  - {id: why, text: Why?, type: yes_no, show_if: {question: mood, is: [never]}}\n")
     rule = "Must be the id of an earlier question with options, got &#39;mood&#39;, a rating block: name one of its items, such as mood_a."

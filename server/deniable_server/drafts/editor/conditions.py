@@ -60,6 +60,8 @@ def row_at(path: str, rows: Sequence[Fields]) -> str:
     group = groups[indexes[0]] if indexes and indexes[0] < len(groups) else [0]
     row = group[indexes[1]] if len(indexes) > 1 and indexes[1] < len(group) else group[0]
     key = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
+    if rows[row]["score"] and key not in (*ENDS, "score"):
+        key = ENDS[0]  # a sum needs one end or both
     return f"{row}-{ {'is': 'answers'}.get(key, key if key in (*ENDS, 'score') else 'question') }"
 
 

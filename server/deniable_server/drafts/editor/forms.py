@@ -62,8 +62,8 @@ class ConditionForm(Form):
     question = SelectField("Show only after an answer to", validate_choice=False)
     answers = TextAreaField("which is one of (one a line)", render_kw={"rows": 2})
     score = StringField("Or the sum of the scores of")
-    at_least = StringField("or at least", description="The start of a bin.", render_kw={"inputmode": "decimal"})
-    below = StringField("and below", description="The start of a later bin.", render_kw={"inputmode": "decimal"})
+    at_least = StringField("At least", render_kw={"inputmode": "decimal"})
+    below = StringField("Below", render_kw={"inputmode": "decimal"})
     tied = BooleanField("Together with the previous condition")
 
 

@@ -17,6 +17,10 @@ _WORDS = re.compile(
 )
 _LANGUAGE = re.compile(r"translations\.([^.]*)(?:\.(.*))?", re.DOTALL)
 _NAMES = {"required": "optional", "section": "section_title", "section.title": "section_title", "section.note": "section_note"}
+_END_WORDS = {  # the ends of a condition's range, as their fields call them
+    "must have at_least, below or both: the range of the sum": "must have a number here, in “Below”, or in both",
+    "must be above at_least": "must be above “At least”",
+}
 _INDEX = re.compile(r"(?<!^questions)(?<!\.all)(?<!\.any)\[(\d+)\](?:\.\w+)?$")
 
 MISSING = "is missing"
@@ -34,6 +38,7 @@ def messages_by_field(problems: Iterable[Problem], fields: Fields) -> Mapping[st
         message = problem.message if field else f"{problem.where} {problem.message}"
         if field and _is_empty_language(problem):
             field, message = field.replace("-tag", "-title"), NO_TEXTS
+        message = _END_WORDS.get(message, message)
         if field.endswith("-items") and (words := _WORDS.fullmatch(problem.where)):
             message = f"item {words[2]} {message}"
         if field and (index := _INDEX.search(problem.where)):
