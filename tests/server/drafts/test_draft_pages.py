@@ -314,8 +314,11 @@ def test_exclusive_options_have_fields_and_are_asked_for_where_an_option_looks_l
     warned = [html.unescape(text) for text in re.findall(r'<p class="warning">(The option .*?)</p>', one.page.text)]
     assert [text.split("”")[0] for text in warned] == ["The option “neither", "The option “I do not know"]
     one.press("save", **{"questions-1-none": "neither", "questions-1-exclusive": "I do not know\r\nmilk"})
-    assert mistakes(one.page) == {"questions-1-exclusive": "No. 2 must be one of the options."}
-    one.press("save", **{"questions-1-exclusive": "I do not know"})
+    assert mistakes(one.page) == {"questions-1-exclusive": "No. 2 must be one of the options, got &#39;milk&#39;."}
+    assert one.page.text.count("among the options, too.") == 4  # two fields of two questions
+    one.press("save", **{"questions-1-exclusive": "I do not know", "questions-1-none": "nothing"})
+    assert mistakes(one.page)["questions-1-none"] == "Must be one of the options, got &#39;nothing&#39;."
+    one.press("save", **{"questions-1-none": "neither"})
     assert (mistakes(one.page), "looks as if it goes with no other one" in one.page.text) == ({}, False)
     question = Survey.from_text(one.draft.text).questions[1]
     assert (question.none, question.exclusive) == ("neither", ("I do not know", "neither"))

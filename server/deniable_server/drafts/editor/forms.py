@@ -79,9 +79,14 @@ class QuestionForm(Form):
     type = SelectField("Kind of answer", validate_choice=False)
     options = TextAreaField("Options, one a line", render_kw={"rows": 4})
     exclusive = TextAreaField(
-        "Options that exclude all others, one a line", render_kw={"rows": 2}, description="Such as “I do not know”. Optional."
+        "Options that exclude all others, one a line",
+        render_kw={"rows": 2},
+        description="Such as “I do not know”. Write them among the options, too. Optional.",
     )
-    none = StringField("Option for none of them", description="Replaces the page’s own “None of these”. Optional.")
+    none = StringField(
+        "Option for none of them",
+        description="Write it among the options, too. It replaces the page’s own “None of these”. Optional.",
+    )
     scores = StringField("Scores", description="Increasing numbers, one for each option, with commas. Default: 1, 2, 3 …")
     low = StringField("Minimum", render_kw={"inputmode": "decimal"})
     high = StringField("Maximum", render_kw={"inputmode": "decimal"})
