@@ -108,6 +108,15 @@ def test_alt_and_an_arrow_move_the_line_with_the_focus_and_undo_brings_a_deleted
     assert writer.draft(path).text == HABITS.read_text()
 
 
+def test_the_heading_and_the_tab_have_the_title_as_soon_as_it_is_saved(writer: Writer) -> None:
+    writer.begin()
+    assert writer.driver.find_element(By.TAG_NAME, "h1").text == "Untitled"
+    for title in ("Sleep & work", "Sleep"):
+        writer.put("title", title)
+        writer.put("about", f"About {title}")
+        patient(writer.driver).until(lambda d, title=title: (d.find_element(By.TAG_NAME, "h1").text, d.title) == (title, title))
+
+
 def png(size: int) -> bytes:
     """A picture of one pixel, in a file of some bytes."""
     pixel = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")

@@ -52,6 +52,7 @@ function send(pressed, whole, focus) {
       const isSaved = "saved" in response.dataset;
       if (whole) replace(response, body, focus);
       else renew(response);
+      retitle(request.response);
       announce(isSaved);
     }
   }).catch(() => showFailure());
@@ -132,6 +133,12 @@ function renew(response) {
     field.toggleAttribute("aria-invalid", false);
     if (field.id && document.getElementById(`${field.id}-mistake`)?.textContent) field.setAttribute("aria-invalid", "true");
   }
+}
+
+/** Takes the title of the draft from the server's page, for the heading and the tab. */
+function retitle(next) {
+  document.title = next.title;
+  document.querySelector("h1").replaceChildren(...document.adoptNode(next.querySelector("h1")).childNodes);
 }
 
 /** Passes on which folds of a part of the page are open. */

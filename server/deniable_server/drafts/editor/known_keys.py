@@ -42,4 +42,4 @@ def knows_scores() -> bool:
 
 def kinds_of_answers() -> list[tuple[str, str]]:
     """Returns each kind of question with a description for people."""
-    return [(name, TYPES[name].title if name in TYPES else name.replace("_", " ").capitalize()) for name in question_keys()]
+    return [(name, TYPES[name].title if name in TYPES else name.replace("_", " ")) for name in question_keys()]
