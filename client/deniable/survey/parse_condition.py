@@ -132,7 +132,7 @@ class Conditions:
         return valid if len(valid) == len(names) else []
 
     def _items_of(self, name: Any) -> str:
-        """Returns, for a message, which names to use instead of a rating block's; empty for any other name."""
+        """Returns the end of a message about the name of a rating block: the items to name instead. Empty for any other name."""
         items = [question.id for question in self.earlier.values() if question.grid and question.grid.id == name]
         return f", a rating block: name one of its items, such as {items[0]}" if items else ""
 

@@ -272,7 +272,7 @@ def _saved_question(state: _EditorState, action: str) -> _EditorState:
 def _to_publish(state: _EditorState) -> Page:
     """Redirects to the confirmation page if the draft has no problems."""
     survey, _ = check_document(state.document)
-    if survey is None or owners_to_ask(state.draft) is not None:
+    if survey is None or owners_to_ask(state.draft):
         return _editor(state)
     return _editor(state, [ID_IN_USE]) if is_id_taken(survey) else redirect(url_for("publishing.page", draft_id=state.draft.id))
 
@@ -364,7 +364,7 @@ def write(draft_id: str) -> Page:
     saved = SourceForm(formdata=None, source=draft.text, revision=draft.revision)
     if (survey := survey_in(draft.text)) is None:
         return _source(draft, saved, status=422)
-    if not form.publish.data or owners_to_ask(draft) is not None:
+    if not form.publish.data or owners_to_ask(draft):
         return _source(draft, saved)
     return (
         _source(draft, saved, [ID_IN_USE], status=422) if is_id_taken(survey) else redirect(url_for("publishing.page", draft_id=draft_id))

@@ -39,10 +39,10 @@ def may_edit() -> bool:
     return role >= Role.EDITOR
 
 
-def owners_to_ask(draft: Draft) -> list[str] | None:
-    """Returns whom to ask to publish a draft: its author, then other owners, and teams; None if the current researcher may publish it."""
+def owners_to_ask(draft: Draft) -> list[str]:
+    """Returns the owners that can publish a draft: its author, other people, teams. Empty if the current researcher is an owner."""
     if _role(draft.author, draft.id) == Role.OWNER:
-        return None
+        return []
     roles = current_store().draft_roles
     people = [name for name, role in roles.members(draft.id).items() if role == Role.OWNER]
     teams = [f"the team {name}" for name, role in roles.teams(draft.id).items() if role == Role.OWNER]

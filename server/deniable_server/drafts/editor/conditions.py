@@ -42,7 +42,7 @@ def condition_of(
         word: The word that joins the rows: "all" or "any".
         rows: The rows.
         new_ids: The new ids of renamed questions and items, by their old ids.
-        blocks: The ids of the items of rating blocks, by the block's id: a sum of a block's scores is that of its items.
+        blocks: The ids of the items of rating blocks, by the block's id. A sum of a block's scores adds all its items.
     """
     joined = "any" if word == "any" else "all"
     parts = []

@@ -160,7 +160,7 @@ def _extract_translations(rest: dict[str, Any], questions: Sequence[Mapping[str,
 
 
 def _has_fields(texts: Any, ids: Sequence[Any], items: Sequence[str]) -> bool:
-    """Returns whether all texts of a language have fields: those of questions with some ids, and of items of rating blocks with others."""
+    """Returns whether all texts of a language have fields, by the ids of the questions and of the items of rating blocks."""
     if not isinstance(texts, Mapping) or not set(texts) <= {*TEXTS, "questions"}:
         return False
     questions = texts.get("questions", {})

@@ -44,8 +44,8 @@ def format_item_words(ids: Sequence[str], questions: Mapping[str, Any]) -> str:
 def parse_item_words(text: str, ids: Sequence[str], new_ids: Mapping[str, str]) -> dict[str, str]:
     """Returns the translated texts of items by their ids.
 
-    A line without the name of an item is the text of the item in its place. What is too much belongs to the last item, so that no word
-    is lost.
+    A line without the name of an item is the text of the item in its place. Further lines belong to the last item, so that no
+    word is lost.
 
     Args:
         text: The field.
@@ -71,20 +71,20 @@ def name_items(questions: Sequence[Fields], stored: Callable[[], Mapping[str, An
 
     Args:
         questions: The fields of the questions, whose items change.
-        stored: Returns the document of the stored draft; None if it has none. Called only for items without a name.
+        stored: Returns the document of the stored draft; None for a draft without one. Called only for items without a name.
     """
     blocks = [(index, question) for index, question in enumerate(questions) if _has_unnamed(question)]
     document = stored() if blocks else None
-    taken = names_of(questions)
+    used_ids = names_of(questions)
     for index, question in blocks:
         items, ids = parse_items(question["items"]), _stored_ids(question, document)
         for item in items:
             name = ids.get(item["text"], "")
-            if "id" not in item and name and name not in taken:
+            if "id" not in item and name and name not in used_ids:
                 item["id"] = name
-                taken.add(name)
+                used_ids.add(name)
         prefix = question["id"] if QUESTION_ID.fullmatch(question["id"]) else f"q{index + 1}"
-        free = iter(free_ids(prefix, taken, sum("id" not in item for item in items)))
+        free = iter(free_ids(prefix, used_ids, sum("id" not in item for item in items)))
         question["items"] = "\n".join(f"{item['id'] if 'id' in item else next(free)}: {item['text']}" for item in items)
 
 
@@ -93,16 +93,16 @@ def _has_unnamed(question: Fields) -> bool:
     return has_items(question["type"]) and any("id" not in item for item in parse_items(question["items"]))
 
 
-def copy_items(question: Fields, taken: set[str]) -> Fields:
+def copy_items(question: Fields, used_ids: set[str]) -> Fields:
     """Returns the items of a question's copy with new ids, and their texts in other languages.
 
     Args:
         question: The copy, which has a new id.
-        taken: The ids of all questions and items, which grows.
+        used_ids: The ids of all questions and items, which grows.
     """
     items = parse_items(question["items"])
     old = [item["id"] for item in items if "id" in item]
-    new = free_ids(question["id"], taken, len(old))
+    new = free_ids(question["id"], used_ids, len(old))
     ids = dict(zip(old, new, strict=True))
     lines = [f"{ids[item['id']]}: {item['text']}" if "id" in item else item["text"] for item in items]
     words = []
@@ -112,11 +112,11 @@ def copy_items(question: Fields, taken: set[str]) -> Fields:
     return {**question, "items": "\n".join(lines), "was_items": "", "words": words}
 
 
-def free_ids(prefix: str, taken: set[str], number: int) -> list[str]:
-    """Returns some ids that begin with a block's id, and adds them to `taken`."""
+def free_ids(prefix: str, used_ids: set[str], number: int) -> list[str]:
+    """Returns some ids that begin with a block's id, and adds them to `used_ids`."""
     names = (f"{prefix[:_MOST]}_{place}" for place in count(1))
-    free = [next(name for name in names if name not in taken) for _ in range(number)]
-    taken.update(free)
+    free = [next(name for name in names if name not in used_ids) for _ in range(number)]
+    used_ids.update(free)
     return free
 
 
