@@ -22,9 +22,8 @@ from deniable_server.context import current_store
 from deniable_server.results import bundles
 from deniable_server.results.progress import checked_progress
 from deniable_server.results.results import records_of, results_of
-from deniable_server.store.spare_codes import spare_codes
 from deniable_server.store.webhooks import Webhook
-from deniable_server.web import lanes, limits, sites
+from deniable_server.web import lanes, limits, page_cache, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 from deniable_server.web.errors import reply
@@ -60,12 +59,13 @@ def surveys() -> Response:
 
 @bp.get("/surveys/<survey_id>")
 @lanes.respondents
+@page_cache.cacheable(translated=False, codes=True)
 @compressed
 def definition(survey_id: str) -> Response:
     """Serves the bytes of a definition, which clients hash and pin. A header states spare invitation codes."""
-    survey = current_store().surveys.published(survey_id).survey
+    survey = page_cache.published(survey_id).survey
     response = Response(survey.definition, mimetype="application/json")
-    if counts := spare_codes(current_store(), survey):
+    if counts := page_cache.spare_codes_of(survey):
         response.headers[HEADER] = "{}/{}".format(*counts)
     return response
 
@@ -92,9 +92,10 @@ def submit(survey_id: str) -> Response:
 
 @bp.get("/surveys/<survey_id>/groups")
 @lanes.respondents
+@page_cache.cacheable(translated=False, quotas=True)
 def full_groups(survey_id: str) -> Response:
     """Lists the groups that take no more records. The page of a respondent asks for it before the first question."""
-    return jsonify(full=current_store().life.full_groups(survey_id))
+    return jsonify(full=page_cache.full_groups_of(survey_id))
 
 
 @bp.post("/surveys/<survey_id>/withdrawals")

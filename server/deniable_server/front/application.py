@@ -13,7 +13,8 @@ from werkzeug.exceptions import HTTPException, ServiceUnavailable
 from deniable_server.front import direct, gateway
 from deniable_server.front.bodies import RESPONDENTS_MEMORY, Bodies, stream
 from deniable_server.front.gateway import Environ, GatewayReply, Sent
-from deniable_server.front.workers import Workers
+from deniable_server.front.public_pages import PageVisit, PublicPages
+from deniable_server.front.workers import RestingWorkers, Workers
 from deniable_server.web.lanes import READING, Lane, lane_of
 from deniable_server.web.limits import SMALL, most_bytes_of
 from deniable_server.web.offload import GONE, Gone
@@ -47,10 +48,12 @@ class Front:
             Lane.RESEARCHERS: Workers("researchers", threads=8, waiting=128, lane=Lane.RESEARCHERS),
             Lane.COMPUTING: Workers("computing", threads=COMPUTATIONS, waiting=64, lane=Lane.COMPUTING),
         }
+        self._strangers = {lane: RestingWorkers("strangers", 8, 128, lane) for lane in (Lane.RESPONDENTS, Lane.RESEARCHERS)}
         self._sent: set[Sent] = set()
         self._open = 0  # requests that are not answered yet
         self._stopping = False
         self._direct = direct.Direct(app, backend, self._base, self._reading)
+        self._pages = PublicPages(app, self._base, self._reading)
         alive = {**self._base, "REQUEST_METHOD": "GET", "PATH_INFO": ALIVE, "QUERY_STRING": "", "SERVER_PROTOCOL": "HTTP/1.1"}
         self._alive = gateway.call(app, alive)
 
@@ -64,6 +67,8 @@ class Front:
         try:
             if plain := direct.plain(scope, headers):
                 reply = await self._take(*plain, scope, proto)
+            elif visit := self._pages.visit(scope, headers):
+                reply = await self._show(visit, gateway.environ_of(scope, headers, self._base), proto)
             else:
                 reply = await self._answer(gateway.environ_of(scope, headers, self._base), proto)
             if reply and reply.file:
@@ -114,7 +119,7 @@ class Front:
             await self._ready(environ, proto)
             return None
         lane = lane_of(self._app, environ)
-        workers = self._workers(lane, environ["REQUEST_METHOD"])
+        workers = self._workers(lane, environ)
         bodies = self._bodies if lane is Lane.RESPONDENTS else self._others_bodies
         length = _length(environ)
         if length is None or length > SMALL:
@@ -124,6 +129,22 @@ class Front:
         if lane is Lane.COMPUTING:
             return await self._unless_gone(whole, proto, workers)
         return await workers.run(gateway.answer, self._app, whole, proto)
+
+    async def _show(self, visit: PageVisit, environ: Environ, proto: RSGIHTTPProtocol) -> GatewayReply | None:
+        """Sends a page from the cache, or else as `_answer` does. Such a page needs no body, so a large one is dropped."""
+        if self._stopping:
+            raise ServiceUnavailable(STOPPING)
+        reply = await self._pages.reply(visit)
+        if reply is None:
+            return await self._answer(environ, proto)
+        length, headers = _length(environ), reply.headers
+        if length is None or length > SMALL:
+            await self._drop(environ, proto)
+            headers = [*headers, ("Connection", "close")]
+        elif length:
+            await self._bodies.collect_small(proto, length)
+        proto.response_bytes(reply.status, headers, reply.body)
+        return None
 
     async def _unless_gone(self, environ: Environ, proto: RSGIHTTPProtocol, workers: Workers) -> GatewayReply | None:
         """Sends the reply while its client is connected. When the client disconnects, the work is cancelled."""
@@ -138,9 +159,13 @@ class Front:
         answer.cancel()
         return None
 
-    def _workers(self, lane: Lane, method: str) -> Workers:
+    def _workers(self, lane: Lane, environ: Environ) -> Workers:
+        """Returns the threads for a request. Those that anyone can send, without a session or a credential, have threads that rest."""
+        reads = environ["REQUEST_METHOD"] in READING
+        if lane in self._strangers and reads and "HTTP_COOKIE" not in environ and "HTTP_AUTHORIZATION" not in environ:
+            return self._strangers[lane]
         if lane is Lane.RESPONDENTS:
-            return self._reading if method in READING else self._writing
+            return self._reading if reads else self._writing
         return self._lanes[lane]
 
     async def _take(self, survey_id: str, length: int, scope: Scope, proto: RSGIHTTPProtocol) -> GatewayReply | None:

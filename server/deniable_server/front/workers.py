@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
@@ -12,6 +14,8 @@ from werkzeug.exceptions import ServiceUnavailable
 from deniable_server.web.lanes import Lane, enter
 
 BUSY = "the server is overloaded; nothing was stored, send the same again later"
+REST = 3.0  # seconds for each second of computing
+LONGEST_REST = 0.1
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -51,3 +55,31 @@ class Workers:
             waiter.set_exception(failure)
         else:
             waiter.set_result(done.result())
+
+
+class RestingWorkers(Workers):
+    """Threads for requests that anyone can send. They rest after each request, one at a time, so that submissions keep the interpreter.
+
+    In the long run all of them together compute for a part of the time, `1 / REST`. A thread that waits for something else keeps no other
+    from working.
+    """
+
+    def __init__(self, name: str, threads: int, waiting: int, lane: Lane) -> None:
+        super().__init__(name, threads, waiting, lane)
+        self._rest = threading.Lock()
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs `work` as `Workers.run` does; the result comes after the rest."""
+        return await super().run(self._with_rest(work), *args, **kwargs)
+
+    def _with_rest(self, work: Callable[P, T]) -> Callable[P, T]:
+        def resting(*args: P.args, **kwargs: P.kwargs) -> T:
+            begin = time.thread_time()
+            try:
+                return work(*args, **kwargs)
+            finally:
+                seconds = min(REST * (time.thread_time() - begin), LONGEST_REST)
+                with self._rest:
+                    time.sleep(seconds)
+
+        return resting

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from flask import Response, abort, g, render_template, request
 
@@ -15,7 +16,7 @@ from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.paging import requested
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
-from deniable_server.researchers.crosstabs import PERCENT_OF, cross_of, crosstab_request, table_of
+from deniable_server.researchers.crosstabs import PERCENT_OF, cross_of, crosstab_request, item_options, table_of
 from deniable_server.researchers.models import WayOn, fit_of, model_of, outcomes, predictors, ways_on, words_of
 from deniable_server.researchers.study_waves import ListedWave, in_order, neighbour, study_waves
 from deniable_server.researchers.too_few_records import withheld
@@ -49,7 +50,8 @@ def crosstab(survey_id: str) -> Page:
     except EstimateError as error:
         problem = str(error)
     line = command("crosstab", survey_id, cross.names, request.args) if cross else ""
-    context = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF, "items": categorical(published.survey)}
+    context: dict[str, object] = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF}
+    context |= {"items": categorical(published.survey), "item_options": partial(item_options, published.survey)}
     context |= {"command": line, "no_records": no_records}
     refused = problem and request.args  # a first visit from the tab is not an error
     return _page("researchers/crosstab.html", context, 400 if refused else 200)

@@ -7,8 +7,7 @@ import shlex
 from flask import redirect, render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from deniable_server.context import current_store
-from deniable_server.web import languages
+from deniable_server.web import languages, page_cache
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 from deniable_server.web.lanes import Lane
@@ -38,10 +37,11 @@ def home() -> AnyResponse:
 
 
 @bp.get("/s/<survey_id>/definition")
+@page_cache.cacheable()
 @compressed
 def definition(survey_id: str) -> str:
     """Serves a survey's definition with exact odds, which anyone can recompute from the definition's bytes."""
-    survey = current_store().surveys.published(survey_id).survey
+    survey = page_cache.published(survey_id).survey
     languages.about(survey)
     download = "curl -s " + shlex.quote(server_address() + url_for("api.definition", survey_id=survey.id))
     commands = {
@@ -53,6 +53,7 @@ def definition(survey_id: str) -> str:
 
 
 @bp.get("/privacy")
+@page_cache.cacheable()
 @compressed
 def privacy() -> str:
     """Serves the privacy page: what happens to respondents' data, in plain words."""
@@ -60,6 +61,7 @@ def privacy() -> str:
 
 
 @bp.get("/accessibility")
+@page_cache.cacheable()
 @compressed
 def accessibility() -> str:
     """Serves the accessibility statement: its aims, how they were tested, and known gaps."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from flask import render_template
 from markupsafe import Markup
 
-from deniable_server.context import current_store
 from deniable_server.store.protocol import Published
-from deniable_server.web import languages
+from deniable_server.web import languages, page_cache
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 from deniable_server.web.lanes import Lane
@@ -16,10 +15,11 @@ bp = Routes("kiosk", __name__, Audience(login=False, forms=False, csrf=False, tr
 
 
 @bp.get("/s/<survey_id>/kiosk")
+@page_cache.cacheable()
 @compressed
 def page(survey_id: str) -> str:
     """Serves the kiosk: the survey's page in each language, from which the browser takes a fresh copy for each person."""
-    published = current_store().surveys.published(survey_id)
+    published = page_cache.published(survey_id)
     languages.about(published.survey)
     copies = [(language, _copy(published, language)) for language in languages.LANGUAGES.values()]
     return render_template("respondents/kiosk.html", published=published, copies=copies)

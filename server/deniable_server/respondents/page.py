@@ -5,11 +5,10 @@ from __future__ import annotations
 from flask import abort, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from deniable_server.context import current_store
 from deniable_server.respondents.damaged_links import repaired
 from deniable_server.store.errors import UnknownSurveyError
 from deniable_server.store.protocol import Published
-from deniable_server.web import languages
+from deniable_server.web import languages, page_cache
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 from deniable_server.web.lanes import Lane
@@ -18,11 +17,12 @@ bp = Routes("respondents", __name__, Audience(login=False, forms=False, csrf=Fal
 
 
 @bp.get("/s/<survey_id>")
+@page_cache.cacheable()
 @compressed
 def survey(survey_id: str) -> str | AnyResponse:
     """Serves the page, which is the same for every survey except for its id: the browser shows the definition after checking it."""
     try:
-        published = current_store().surveys.published(survey_id)
+        published = page_cache.published(survey_id)
     except UnknownSurveyError:
         if (address := repaired(survey_id)) is None:
             raise

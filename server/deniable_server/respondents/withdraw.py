@@ -12,7 +12,7 @@ from deniable.wire import access_codes
 from deniable_server.context import current_store
 from deniable_server.respondents.forms import WithdrawalForm
 from deniable_server.store.errors import FullError, UnavailableError
-from deniable_server.web import languages, sites
+from deniable_server.web import languages, page_cache, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
 from deniable_server.web.lanes import Lane
@@ -22,6 +22,7 @@ Page = tuple[str, int]
 
 
 @bp.get("/s/<survey_id>/withdraw")
+@page_cache.cacheable()
 def blank(survey_id: str) -> Page:
     """Serves the page with the empty field, for closed surveys too."""
     return _form(_survey(survey_id), WithdrawalForm(), 200)
@@ -42,7 +43,7 @@ def erase(survey_id: str) -> Page:
 
 
 def _survey(survey_id: str) -> Survey:
-    survey = current_store().surveys.published(survey_id).survey
+    survey = page_cache.published(survey_id).survey
     languages.about(survey)
     return survey
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from deniable.survey import Survey
-from deniable_server.store.protocol import Store
+from deniable_server.store.protocol import Heading, Store
 
 
-def spare_codes(store: Store, survey: Survey) -> tuple[int, int] | None:
+def spare_codes(store: Store, survey: Survey | Heading) -> tuple[int, int] | None:
     """Returns the numbers of codes and of expected people if there are more codes; None otherwise, or if no number is expected."""
     expected = store.life.settings(survey.id).expected if survey.access == "invited" else None
     if expected is None:

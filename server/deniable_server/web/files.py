@@ -8,7 +8,7 @@ from markupsafe import Markup
 from deniable.verify.page_bundle import ENTRIES, join_modules, read_modules, without_comments
 from deniable_server import paths
 from deniable_server.context import current_config
-from deniable_server.web import assets
+from deniable_server.web import assets, page_cache
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.lanes import Lane
 
@@ -40,18 +40,21 @@ def stylesheet(name: str) -> Markup:
 
 
 @bp.get("/browser/<path:name>")
+@page_cache.cacheable(translated=False)
 def browser_file(name: str) -> Response:
     """Serves the code for respondents' devices: the bundles and their modules, the same that the tests check."""
     return _file(_BROWSER, name)
 
 
 @bp.get("/static/<name>")
+@page_cache.cacheable(translated=False)
 def static_file(name: str) -> Response:
     """Serves a style sheet or a script of researchers' pages."""
     return _file(_STATIC, name)
 
 
 @bp.get("/logo")
+@page_cache.cacheable(translated=False)
 def logo() -> Response:
     """Serves the institution's logo, if there is one."""
     picture = current_config().institution.logo

@@ -9,14 +9,14 @@ none. A survey in Swahili is shown in Swahili, with the page's words in the read
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from babel import Locale, UnknownLocaleError, parse_locale
 from babel.dates import format_date, format_time
@@ -27,12 +27,14 @@ from babel.numbers import format_decimal, format_percent
 from flask import Flask, Response, g, request
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
+from werkzeug.datastructures import LanguageAccept
 
 from deniable.survey import Survey
 from deniable.survey.translation import negotiate
 from deniable_server.paths import TRANSLATIONS
 from deniable_server.web.audience import current_audience
 
+FORCED = "deniable.languages"  # the key of the environ with the PageLanguages of a page that is rendered for everybody
 COUNTS = (*range(200), 10**6)  # every plural category that whole numbers have in a language of CLDR is met among these
 
 _BEYOND_CLDR = {"prs": ("دری", "rtl"), "tet": ("Tetun", "ltr"), "tl": ("Tagalog", "ltr")}
@@ -54,6 +56,20 @@ class Language(Tongue):
 
     texts: NullTranslations
     messages: Markup  # JSON for the page's modules, without characters that can end a script element
+
+
+class PageLanguages(NamedTuple):
+    """The languages of one page.
+
+    Attributes:
+        page: The tag of its own words, which has a catalog.
+        survey: The tag of the survey's texts.
+        address: The tag in the address, if it is offered.
+    """
+
+    page: str
+    survey: str
+    address: str | None
 
 
 def read(file: Path) -> Language:
@@ -144,8 +160,7 @@ def chosen() -> Language:
     Researchers' pages are in English.
     """
     if "language" not in g:
-        own = [survey.language] if (survey := _survey()) else []
-        g.language = LANGUAGES[negotiate([*_requested(), *own], list(LANGUAGES)) or "en"] if current_audience().translated else ENGLISH
+        g.language = LANGUAGES[_negotiated().page] if current_audience().translated else ENGLISH
     language: Language = g.language
     return language
 
@@ -163,29 +178,44 @@ def speaking(language: Language) -> Iterator[None]:
 
 def reading() -> str:
     """Returns the tag of the survey's texts on this page: the best match. Twin: `surveyLanguage` in browser/survey_language.mjs."""
-    return survey.negotiate(_requested()) if (survey := _survey()) else chosen().tag
+    return _negotiated().survey if _survey() else chosen().tag
 
 
 def addressed() -> str:
     """Returns the tag for links to other pages about this survey: the one in the address, if offered, else the page's own."""
-    return _named() or chosen().tag
+    return _negotiated().address or chosen().tag
+
+
+def offered_tag(tag: str | None, languages: Collection[str] = ()) -> str | None:
+    """Returns a tag if it has a catalog or is one of a survey's languages, else None."""
+    return tag if tag in LANGUAGES or tag in languages else None
+
+
+def page_languages(address: str | None, accepted: LanguageAccept, own: str | None = None, languages: Sequence[str] = ()) -> PageLanguages:
+    """Returns the languages of a page for a reader.
+
+    Args:
+        address: The tag in the address, if it is offered.
+        accepted: The languages that the browser requests.
+        own: The survey's own language, or None for a page about no survey.
+        languages: All languages of the survey.
+    """
+    requested = [*([address] if address else []), *(tag for tag, quality in accepted if quality > 0)]
+    page = negotiate([*requested, *([own] if own else [])], list(LANGUAGES)) or "en"
+    return PageLanguages(page, (negotiate(requested, languages) or own) if own else page, address)
+
+
+def _negotiated() -> PageLanguages:
+    forced: PageLanguages | None = request.environ.get(FORCED)
+    if forced:
+        return forced
+    own, languages = (survey.language, survey.languages) if (survey := _survey()) else (None, ())
+    return page_languages(offered_tag(request.args.get("lang"), languages), request.accept_languages, own, languages)
 
 
 def _survey() -> Survey | None:
     survey: Survey | None = g.get("survey")
     return survey
-
-
-def _named() -> str | None:
-    """Returns the language in the address, if it is offered."""
-    named, survey = request.args.get("lang"), _survey()
-    return named if named in LANGUAGES or (survey and named in survey.languages) else None
-
-
-def _requested() -> list[str]:
-    """Returns the reader's languages, best first: the one in the address, then those that the browser requests."""
-    accepted = [tag for tag, quality in request.accept_languages if quality > 0]
-    return [*([named] if (named := _named()) else []), *accepted]
 
 
 def _names() -> dict[str, Any]:

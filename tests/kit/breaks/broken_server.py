@@ -167,6 +167,7 @@ def one_lane_waits() -> None:
     """The same, and all requests share the threads of respondents."""
     computations_wait()
     application.lane_of = lambda app, environ: lanes.Lane.RESPONDENTS
+    application.Front._workers = lambda front, lane, environ: front._reading  # type: ignore[method-assign]
 
 
 def endless_computations() -> None:
