@@ -27,7 +27,7 @@ _PRESENT = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--from", "source", type=_PRESENT, help="Add the translations of this file to the survey.")
 @click.option("-o", "--output", type=_FILE, required=True, help="The file to write: a table (.csv, .xlsx), or with --from a survey file.")
 def translate_command(survey: Path, language: str | None, source: Path | None, output: Path) -> None:
-    """Write a survey's texts for a translator, or import the translations.
+    """Write a survey's texts for translators, or import translations.
 
     With --language, writes a table. The translator writes into the column "translation" and changes no other column. A workbook (.xlsx)
     needs the extra deniable[tables].

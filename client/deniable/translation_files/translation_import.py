@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -94,6 +95,14 @@ class _Importer:
     accepted: dict[str, TranslationRow] = field(default_factory=dict)
     problems: list[RowProblem] = field(default_factory=list)
 
+    @cached_property
+    def texts_at(self) -> Mapping[Path, Sequence[TranslatableText]]:
+        """The texts by their paths: the options of a question have the same."""
+        by_path: dict[Path, list[TranslatableText]] = {}
+        for text in self.texts.values():
+            by_path.setdefault(text.path, []).append(text)
+        return by_path
+
     def read(self, rows: Sequence[TranslationRow]) -> None:
         """Checks all rows."""
         rows = [row for row in rows if row.key or row.translation]
@@ -124,8 +133,8 @@ class _Importer:
 
     def check_options(self) -> None:
         """Refuses the options of a question if some would have no translation: a survey has them all together or none."""
-        for path, group in groupby((text for text in self.texts.values() if text.index is not None), lambda text: text.path):
-            options = list(group)
+        for path, texts in self.texts_at.items():
+            options = [text for text in texts if text.index is not None]
             rows = [self.accepted[text.key] for text in options if text.key in self.accepted]
             empty = [text for text in options if text.key not in self.accepted and not text.translation]
             if rows and empty:
@@ -135,7 +144,7 @@ class _Importer:
 
     def refuse(self, path: Path, message: str) -> None:
         """Takes back the accepted translations at a path."""
-        rows = [self.accepted.pop(text.key) for text in self.texts.values() if text.path == path and text.key in self.accepted]
+        rows = [self.accepted.pop(text.key) for text in self.texts_at[path] if text.key in self.accepted]
         self.problems.append(RowProblem(min((row.number for row in rows), default=None), ".".join(path), message))
 
     def result(self) -> TranslationImport:
@@ -164,20 +173,16 @@ class _Importer:
     def merged(self, keys: Iterable[str]) -> dict[str, Any]:
         """Returns the survey file with the accepted translations of some keys."""
         words = _copy(_mapping(_mapping(self.document.get("translations")).get(self.language)))
-        for key in keys:
-            text = self.texts[key]
-            if text.index is None:
-                _set(words, text.path, self.accepted[key].translation)
-            else:
-                options = [one for one in self.texts.values() if one.path == text.path]
-                _set(words, text.path, [self.translation(one) for one in options])
+        for path in dict.fromkeys(self.texts[key].path for key in keys):
+            translations = [self.translation(text) for text in self.texts_at[path]]
+            _set(words, path, translations[0] if self.texts_at[path][0].index is None else translations)
         if not words:
             return dict(self.document)
-        translations = {**_mapping(self.document.get("translations")), self.language: words}
+        languages = {**_mapping(self.document.get("translations")), self.language: words}
         if "translations" in self.document:
-            return {**self.document, "translations": translations}
+            return {**self.document, "translations": languages}
         head = {key: value for key, value in self.document.items() if key != "questions"}
-        return {**head, "translations": translations, **{key: self.document[key] for key in ("questions",) if key in self.document}}
+        return {**head, "translations": languages, **{key: self.document[key] for key in ("questions",) if key in self.document}}
 
     def translation(self, text: TranslatableText) -> str:
         return self.accepted[text.key].translation if text.key in self.accepted else text.translation
