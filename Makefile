@@ -117,8 +117,8 @@ long-forms: $(VENV)/.dev
 # At least 280 respondents in browsers of three engines: 140, and as many whose profiles are compared on all ways through the pages; and a search
 # for their answers, and for whatever follows them, in every place.
 long-canaries: $(VENV)/.dev browser
-	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/every_way.py tests/e2e/test_canaries.py \
-	  tests/e2e/test_engines.py
+	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/test_device_states.py \
+	  tests/e2e/every_way.py tests/e2e/test_canaries.py tests/e2e/test_engines.py
 
 # The tests that toss coins, with as many other coins as there are SEEDS: fails where any test fails with any of them.
 SEEDS ?= 2 3 4 5 6 7 8 9

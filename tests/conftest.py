@@ -21,6 +21,7 @@ from tests.kit.tls import shared_certificates
 
 LONGEST = (
     "e2e/test_states.py",
+    "e2e/test_device_states.py",
     "server/store/test_store_model.py",
     "server/store/postgres/test_processes.py",
     "e2e/test_whole_study.py",

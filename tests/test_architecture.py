@@ -32,6 +32,7 @@ ROOMS = {
     "mechanism": ("randomized response: what a question's coins do to an answer", ""),
     "survey": ("survey files and definitions, parsed and validated", "errors mechanism"),
     "forms": ("import of forms: XLSForm, LimeSurvey, Qualtrics", "errors extras survey"),
+    "translation_files": ("files for translators: a survey's texts as a table, and its import", "errors extras survey"),
     "topics": ("sample surveys", ""),
     "scales": ("question library: validated scales that are free to use", "survey"),
     "privacy": ("privacy accounting: losses, posteriors, shuffling, each person's ledger", "errors extras mechanism survey"),
@@ -54,7 +55,8 @@ ROOMS = {
     "demo": ("demonstration from publishing to estimates, with an old survey's real answers", "errors survey wire estimate sdk"),
     "cli": (
         "the command line",
-        "errors extras lazy_group survey forms topics privacy wire device/sources/file delivery estimate exported plan verify sdk",
+        "errors extras lazy_group survey forms translation_files topics privacy wire device/sources/file delivery estimate exported plan "
+        "verify sdk",
     ),
 }
 """Every room of the library, from the ground up: what it is, and the rooms that it may import."""
@@ -89,7 +91,8 @@ SERVER = {
     ),
     "server/drafts": (
         "surveys that are being written",
-        "errors extras survey forms topics scales privacy wire plan server/store server/context server/web server/pages server/identity",
+        "errors extras survey forms topics scales translation_files privacy wire plan server/store server/context server/web server/pages "
+        "server/identity",
     ),
     "server/public": (
         "pages of public results",

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from benchmarks.performance import bulk, coins, counting, estimates, ingest, inputs, memory, peers, report, sdk, start
+from benchmarks.performance import bulk, coins, counting, downloads, estimates, ingest, inputs, memory, peers, report, sdk, start
 from benchmarks.performance.line import Line, Row, measured
 
 FOLDER = Path(__file__).parents[1]
@@ -26,6 +26,7 @@ SUBJECTS: dict[str, Callable[[bool], Iterator[Line]]] = {
     "bulk": bulk.lines,
     "coins": coins.lines,
     "counting": counting.lines,
+    "downloads": downloads.lines,
     "estimates": estimates.lines,
     "ingest": ingest.lines,
     "inputs": inputs.lines,

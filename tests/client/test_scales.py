@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import deniable.scales
-from deniable.scales import NAMES, ValidatedScale, all_scales, with_new_ids
+from deniable.scales import NAMES, ValidatedScale, all_scales, ids_of, with_new_ids
 from deniable.survey import Survey
 
 SIZES = {"phq2": 2, "phq9": 9, "gad2": 2, "gad7": 7, "pc_ptsd5": 6, "hrqol4": 4, "mini_ipip": 20}
@@ -36,11 +36,17 @@ def test_a_scale_is_a_valid_part_of_a_survey_and_names_its_source_and_licence(sc
     assert scale.name.split("-")[0].split()[0] in f"{scale.name} {scale.source}"
 
 
-def test_items_begin_with_the_stem_of_their_scale() -> None:
+def test_items_that_share_a_stem_are_one_rating_block() -> None:
     phq9 = next(scale for scale in all_scales() if scale.key == "phq9")
-    assert {question["text"].partition("? ")[0] for question in phq9.questions} == {
-        "Over the last 2 weeks, how often have you been bothered by any of the following problems"
-    }
+    (block,) = phq9.questions
+    assert (block["type"], block["text"].partition(",")[0], len(block["items"])) == ("rating", "Over the last 2 weeks", 9)
+    assert [question.id for question in survey_of(phq9).questions] == [f"phq9_{number}" for number in range(1, 10)]
+
+
+def test_items_of_a_block_get_new_ids_where_theirs_are_taken() -> None:
+    phq2 = next(scale for scale in all_scales() if scale.key == "phq2")
+    twice = [*phq2.questions, *with_new_ids(phq2.questions, ids_of(phq2.questions))]
+    assert ids_of(twice) == ["phq2", "phq2_1", "phq2_2", "phq2_3", "phq2_1_2", "phq2_2_2"]
 
 
 def test_ids_that_are_taken_change_and_conditions_follow() -> None:

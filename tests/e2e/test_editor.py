@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import sqlite3
 from collections.abc import Iterator
@@ -59,9 +60,11 @@ def test_a_mistake_is_told_beside_its_field_as_it_is_made_and_taken_back_as_it_i
     writer.told("ask-mistake", "Must be a whole number from 1 to 4")
     assert writer.unfolded("ask").get_attribute("aria-invalid") == "true"
     writer.told("problems", "Fix 1 problem before you publish")
+    writer.told("by-level", "")
     writer.write("ask", "4")
     writer.told("ask-mistake", "")
     writer.told("problems", "")
+    writer.told("by-level", "Choose protection in words")
     assert "6 questions" in writer.shows("#outlook .warning").text
     assert (other.get_attribute("value"), field.get_attribute("value")) == ("Still being typed", "ln 9")
     assert writer.driver.execute_script("return window.same")
@@ -103,6 +106,47 @@ def test_alt_and_an_arrow_move_the_line_with_the_focus_and_undo_brings_a_deleted
     assert writer.order()[:3] == ["smokes", "daily", "used"]
     patient(driver).until(lambda d: d.find_element(By.ID, "saved").text.startswith("Saved "))
     assert writer.draft(path).text == HABITS.read_text()
+
+
+def test_the_heading_and_the_tab_have_the_title_as_soon_as_it_is_saved(writer: Writer) -> None:
+    writer.begin()
+    assert writer.driver.find_element(By.TAG_NAME, "h1").text == "Untitled"
+    for title in ("Sleep & work", "Sleep"):
+        writer.put("title", title)
+        writer.put("about", f"About {title}")
+        patient(writer.driver).until(lambda d, title=title: (d.find_element(By.TAG_NAME, "h1").text, d.title) == (title, title))
+
+
+def png(size: int) -> bytes:
+    """A picture of one pixel, in a file of some bytes."""
+    pixel = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+    return pixel + bytes(size - len(pixel))
+
+
+def test_a_logo_is_chosen_as_a_file_and_removed_and_nothing_typed_is_lost(writer: Writer, tmp_path: Path) -> None:
+    driver = writer.driver
+    path = writer.open(HABITS.read_text())
+    files = {"small": png(20_232), "large": png(20_233), "other": b"GIF89a" + bytes(20)}
+    for name, raw in files.items():
+        (tmp_path / f"{name}.png").write_bytes(raw)
+    writer.write("institution", "University")
+    about = writer.unfolded("about")
+    chooser = driver.find_element(By.ID, "logo-file")
+    assert not driver.find_element(By.ID, "logo").is_displayed()
+    for name, got in (("large", "got 21 kB."), ("other", "got “other.png”.")):
+        chooser.send_keys(str(tmp_path / f"{name}.png"))
+        writer.told("logo-mistake", f"The logo must be a PNG or WebP picture of at most 20 kB, {got}")
+    about.send_keys(" And typed.")
+    chooser.send_keys(str(tmp_path / "small.png"))
+    picture = writer.shows("#logo-chosen img")
+    patient(driver).until(lambda d: d.execute_script("return arguments[0].naturalWidth", picture) == 1)
+    assert about.get_attribute("value").endswith(" And typed.")
+    survey = Survey.from_text(writer.draft(path).text)
+    assert base64.b64decode(survey.logo.partition(",")[2]) == files["small"]
+    assert survey.about.endswith(" And typed.")
+    writer.shows("#logo-remove").click()
+    patient(driver).until(lambda d: not d.find_elements(By.ID, "logo-remove"))
+    assert Survey.from_text(writer.draft(path).text).logo == ""
 
 
 OBSCURED = """

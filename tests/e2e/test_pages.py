@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from tests.kit.forms import filled
 from tests.kit.pages.tables import tables
 from tests.kit.patience import PATIENCE, patient
 
@@ -98,6 +99,15 @@ def test_a_post_without_the_token_is_refused(stranger: httpx.Client, ada: httpx.
     assert stranger.post("/login", data={"user": "ada", "password": "correct horse battery"}).status_code == 400
     assert ada.post("/logout").status_code == 400
     assert ada.get("/manage").status_code == 200
+
+
+def test_a_message_is_shown_once_although_another_process_makes_the_page(ada: httpx.Client, survey: Survey) -> None:
+    page = f"/manage/surveys/{survey.id}/settings"
+    for _ in range(2):
+        saved = ada.post(page, data=filled(ada.get(page).text, "wanted-form"))
+        assert (saved.status_code, saved.headers["Location"]) == (302, page)
+        assert ada.get(page).text.count('class="done" role="status">Saved') == 1
+    assert 'class="done"' not in ada.get(page).text
 
 
 def test_logging_out_takes_a_post(ada: httpx.Client) -> None:

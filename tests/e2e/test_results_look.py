@@ -126,6 +126,7 @@ PAGES = (
     "/manage/drafts/{draft}/protection",
     "/manage/drafts/{draft}/library",
     "/manage/drafts/{draft}/sharing",
+    "/manage/drafts/{draft}/translations",
     "/manage/drafts/{draft}/tags",
     "/manage/drafts/{draft}/test",
     "/manage/drafts/{draft}/ethics",
@@ -159,6 +160,7 @@ FILES = {
     "researchers.chart",
     "researchers.download",
     "researchers.group_file",
+    "translations.download",
 }
 
 

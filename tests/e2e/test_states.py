@@ -14,14 +14,14 @@ import pytest
 from selenium.webdriver.common.by import By
 from tests.kit.pages import profiles
 from tests.kit.pages.engines import ENGINES
-from tests.kit.pages.study import ANSWERS, Session, Study
+from tests.kit.pages.study import Session, Study
 from tests.kit.pages.traces import count_in
 from tests.kit.pages.ways import LOSES_ALL, answering
 from tests.kit.patience import wait_for
 
 from deniable.wire import access_codes
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(1800)]  # up to twenty people in turn, each in a browser of their own
 
 LONG = "DENIABLE_CANARY_SESSIONS" in os.environ
 
@@ -30,7 +30,7 @@ def on_a_plain_form(session: Session) -> None:
     """Somebody who answers on a page without any care, and loads it anew."""
     driver, answers = session.person.driver, session.person.answers
     driver.get(f"{session.proxy.url}/plain")
-    place = 1 + ANSWERS.index(answers)
+    place = 1 + session.which
     driver.find_element(By.CSS_SELECTOR, f"label:nth-of-type({place}) input").click()
     driver.find_element(By.CSS_SELECTOR, f"option:nth-of-type({place + 1})").click()
     driver.find_element(By.CSS_SELECTOR, "input[type=text]").send_keys(str(answers["age"]))
@@ -116,15 +116,6 @@ def with_an_answer_in_its_storage(study: Study) -> None:
 
 CONTROL = 2 if LONG else 1
 """People for each answer, where there is something to find."""
-ELSEWHERE = ("page", "network", "log")
-
-
-def says(found: dict[str, list[str]], text: str) -> bool:
-    """Whether what was found on the disk has a part of this text, in any width of its characters."""
-    raws = [text.encode(code) for code in ("utf-8", "utf-16-le")]
-    parts = [repr(raw[i : i + profiles.WIDTH]) for raw in raws for i in range(max(1, len(raw) - profiles.WIDTH + 1))]
-    return any(part[2:-1] in trace for traces in found.values() for trace in traces for part in parts if not trace.startswith(ELSEWHERE))
-
 
 TELLING: dict[Callable[[Study], None], str] = {
     with_a_telling_title: "8 of 8",
@@ -141,10 +132,10 @@ def test_the_search_finds_a_page_that_tells(study: Callable[..., Study], control
     break_(made)
     if (break_, controlled) == (without_the_mend, "firefox"):
         left = "formdata.xpath"
-    assert says(made.traces(answering, most=CONTROL, each=CONTROL), left)
+    assert profiles.says(made.traces(answering, most=CONTROL, each=CONTROL), left)
 
 
 def test_the_search_finds_the_answers_on_a_plain_form(study: Callable[..., Study], controlled: str) -> None:
     made = study(controlled)
     made.proxy.pages["/plain"] = PLAIN
-    assert says(made.traces(on_a_plain_form, most=CONTROL, each=CONTROL), "Town 9")
+    assert profiles.says(made.traces(on_a_plain_form, most=CONTROL, each=CONTROL), "Town 9")

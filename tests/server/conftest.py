@@ -26,7 +26,9 @@ from deniable_server import Config, create_app
 from deniable_server.access import api_keys
 from deniable_server.context import services_of
 from deniable_server.identity.passwords import set_password
+from deniable_server.results import result_cache
 from deniable_server.store import open_store
+from deniable_server.store.byte_cache import ByteCache
 from deniable_server.store.protocol import Store
 
 
@@ -34,6 +36,12 @@ from deniable_server.store.protocol import Store
 def cheap() -> Iterator[None]:
     with cheap_applications(), strict_templates(), the_same_key_for_all():
         yield
+
+
+@pytest.fixture(autouse=True)
+def empty_result_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives each test an empty cache of results, as a new process has. A control that breaks a computation must find no earlier results."""
+    monkeypatch.setattr(result_cache, "_values", ByteCache(result_cache.CACHE_BYTES))
 
 
 @pytest.fixture

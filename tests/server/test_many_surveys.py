@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.kit.benchmarks import benchmark
 
+from deniable_server.results import result_cache
+from deniable_server.store.byte_cache import ByteCache
 from deniable_server.store.sqlite.file import SqliteFile
 
 pytestmark = pytest.mark.slow
@@ -36,6 +38,7 @@ def statements_of(step: str, folder: Path, surveys: int, monkeypatch: pytest.Mon
 
     with monkeypatch.context() as patched:
         patched.setattr(SqliteFile, "connect", connecting)
+        patched.setattr(result_cache, "_values", ByteCache(result_cache.CACHE_BYTES))  # as in a new process
         tenants.STEPS[step](folder, surveys)
     return len(statements)
 

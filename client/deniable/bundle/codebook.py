@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from deniable.bundle.counted_records import CountedRecords
@@ -15,6 +15,7 @@ from deniable.estimate.present.table import Table
 from deniable.estimate.tables.survey_means import scores_of
 from deniable.mechanism import Channel, Window
 from deniable.survey.condition import Condition, SumCondition, in_words
+from deniable.survey.piping import without_answers
 from deniable.survey.question import Question
 
 COLUMNS = ("variable", "code", "question", "option", "score", "k", "d", "threshold", "epsilon", "text", "window", "low", "high")
@@ -98,8 +99,8 @@ def _question(question: Question, by_item: dict[str, list[Variable]]) -> dict[st
         "id": question.id,
         "text": question.text,
         **({"help": question.help} if question.help else {}),
-        **({"section": question.section.to_dict()} if question.section else {}),
-        **({"grid": question.grid.to_dict(question.grid.first)} if question.grid else {}),
+        **({"section": _without_answers(question.section.to_dict())} if question.section else {}),
+        **({"grid": _without_answers(question.grid.to_dict(question.grid.first))} if question.grid else {}),
         "type": question.type,
         "options": list(question.labels or question.categories),
         "required": question.required,
@@ -107,6 +108,11 @@ def _question(question: Question, by_item: dict[str, list[Variable]]) -> dict[st
         "epsilon": question.epsilon,
         "items": [_item(item, by_item[item.id]) for item in question.items],
     }
+
+
+def _without_answers(texts: Mapping[str, str]) -> dict[str, str]:
+    """Returns the texts of a section or a rating block without references to answers: a codebook has no answers."""
+    return {key: without_answers(text) for key, text in texts.items()}
 
 
 def _item(item: Question, columns: list[Variable]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def odds(survey: Survey) -> str:
     weakest, bound = least_protected(survey.items), posterior_bound(survey.odds)
     words = odds_in_words(weakest)
     return (
-        f"The least protected question is “{' '.join(weakest.text.split())}”: {words[0].lower()}{words[1:]}. Someone who starts at 50:50 "
+        f"The least protected question is “{' '.join(weakest.label.split())}”: {words[0].lower()}{words[1:]}. Someone who starts at 50:50 "
         f"about a respondent can become at most {bound}% sure from the whole record. In technical terms, the survey is epsilon-locally "
         f"differentially private with epsilon = {survey.epsilon:.6f} for a whole record."
     )

@@ -32,6 +32,7 @@ COMMANDS = {
     "submit": ListedCommand("deniable.cli.submit", "Randomize and send the answers in a file."),
     "surveys": ListedCommand("deniable.cli.results", "List the surveys you may see."),
     "tally": ListedCommand("deniable.cli.tally", "Count an export, and print its estimates."),
+    "translate": ListedCommand("deniable.cli.translate", "Write a survey's texts for translators, or import translations."),
     "verify": ListedCommand("deniable.cli.verify", "Compare a server's pages with the released files."),
     "watch": ListedCommand("deniable.cli.results", "Show a survey's progress."),
     "waves": ListedCommand("deniable.cli.results", "Estimate changes between waves."),

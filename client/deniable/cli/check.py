@@ -175,7 +175,7 @@ def _release(survey: Survey) -> str:
 def _odds(survey: Survey) -> list[str]:
     """Returns the odds of the least protected question, and the bound on a posterior after one record."""
     item = least_protected(survey.items)
-    text = " ".join(item.text.split())
+    text = " ".join(item.label.split())
     record, answer = posterior_bound(survey.odds), posterior_bound(max(question.odds for question in survey.questions))
     certainty = (
         f"{record}% sure from the whole record, or {answer}% from one answer"

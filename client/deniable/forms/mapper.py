@@ -19,6 +19,7 @@ from deniable.forms.texts import legal_id, one_line, pipe, references_in, trunca
 from deniable.survey.parse import SURVEY_ID
 from deniable.survey.parse_questions import QUESTION_ID
 from deniable.survey.piping import piped_ids, texts_of
+from deniable.survey.types import TYPES
 from deniable.survey.types.base import MAX_OPTION_LENGTH
 from deniable.survey.validator import LENGTHS
 
@@ -159,7 +160,7 @@ class _Mapper:
         self.add_texts(foreign, question, context, notes)
         self.translate(question, mapped, context, notes)
         self.earlier[foreign.name] = EarlierQuestion(question, mapped.by_name, foreign.is_whole, foreign.is_several)
-        return self.say(foreign.name, "changed" if notes else "mapped", "; ".join(notes) or f"as {mapped.keys['type']}")
+        return self.say(foreign.name, "changed" if notes else "mapped", "; ".join(notes) or f"as {TYPES[mapped.keys['type']].title}")
 
     def number(self, foreign: ForeignQuestion) -> MappedOptions | str:
         """Returns a number between its two ends, or the reason why it cannot be asked."""

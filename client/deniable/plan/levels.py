@@ -16,6 +16,7 @@ from deniable.plan.arguments import check_count
 from deniable.plan.proposals import ASKS, WEIGHTS, least_precise, rough_half_width, widest
 from deniable.privacy.claims import bounds_of, level_of, levels
 from deniable.survey import Survey
+from deniable.survey.piping import without_answers
 
 _GAIN = 0.9  # the part of the half-width, at most, that a smaller number of questions for each person must leave
 _WEIGHT_GAIN = 0.97  # likewise for a weight
@@ -84,7 +85,7 @@ def propose_level(document: Mapping[str, Any], level: str, n: int, least: int = 
     changed = _weighted(_best_sample(whole, n, least), n)
     survey = Survey.from_dict(changed)
     weights = tuple(
-        (str(new["text"]), str(new["weight"]))
+        (without_answers(str(new["text"])), str(new["weight"]))
         for old, new in zip(whole["questions"], changed["questions"], strict=True)
         if old.get("weight") != new.get("weight")
     )

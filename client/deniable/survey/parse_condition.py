@@ -69,7 +69,9 @@ class Conditions:
         if earlier is None or earlier.rounds or (ends and not earlier.kind.bin_edges):
             if earlier or self.all_valid:  # otherwise the author has to correct the earlier question first
                 kind = "number with bins" if ends else "question with options"
-                self.validator.refuse(f"{where}.question", f"must be the id of an earlier {kind}, got {excerpt(name)}")
+                self.validator.refuse(
+                    f"{where}.question", f"must be the id of an earlier {kind}, got {excerpt(name)}{self._items_of(name)}"
+                )
             return None
         if "is" in source and ends:
             self.validator.refuse(f"{where}.is", f"must be left out beside {' and '.join(ends)}; keep one of the two")
@@ -124,9 +126,15 @@ class Conditions:
         questions = [self.earlier.get(name) if isinstance(name, str) else None for name in names]
         for index, question in enumerate(questions):
             if (question or self.all_valid) and not (question and fits(question)):
-                self.validator.refuse(f"{where}[{index}]", f"must be the id of an earlier {kind}, got {excerpt(names[index])}")
+                got = f"{excerpt(names[index])}{self._items_of(names[index])}"
+                self.validator.refuse(f"{where}[{index}]", f"must be the id of an earlier {kind}, got {got}")
         valid = [question for question in questions if question and fits(question)]
         return valid if len(valid) == len(names) else []
+
+    def _items_of(self, name: Any) -> str:
+        """Returns the end of a message about the name of a rating block: the items to name instead. Empty for any other name."""
+        items = [question.id for question in self.earlier.values() if question.grid and question.grid.id == name]
+        return f", a rating block: name one of its items, such as {items[0]}" if items else ""
 
     def _bins(self, source: Mapping[str, Any], where: str, question: Question) -> tuple[str, ...] | None:
         """Returns the bins from `at_least` up to `below`, which must be starts of bins: a record cannot distinguish parts of a bin."""

@@ -127,7 +127,7 @@ class _Questions:
             self.validator.refuse(f"{where}.id", f"must be unique, got the id of a grid again: {excerpt(block.id)}")
         if block is None or problems:
             return [None]
-        grid = Grid(block.id, block.text, block.help, str(items[0].get("id")))
+        grid = Grid(block.id, block.raw_text, block.raw_help, str(items[0].get("id")))
         return [self.item(item, f"{where}.items[{index}]", block, grid) for index, item in enumerate(items)]
 
     def item(self, source: Mapping[str, Any], where: str, block: Question, grid: Grid) -> Question | None:
@@ -140,7 +140,7 @@ class _Questions:
         if len(self.validator.problems) > before:
             return None
         section = block.section if source["id"] == grid.first else None
-        return replace(block, id=source["id"], text=source["text"], help="", section=section, grid=grid)
+        return replace(block, id=source["id"], raw_text=source["text"], raw_help="", section=section, grid=grid)
 
     def check_id(self, source: Mapping[str, Any], where: str) -> None:
         """Checks the form of an id, and that it is new."""
@@ -192,7 +192,7 @@ class _Questions:
             self.validator.text(source, where, key)
         if begins and isinstance(name, str) and name in self.grids:
             self.validator.refuse(where, f"must have a new id: the questions of {name} must follow each other")
-        if question.help:
+        if question.raw_help:
             self.validator.refuse(where, "must be left out beside help: the grid has the help of all its questions")
         if previous and not begins and not _fit(previous, question):
             rule = "must be left out: the question before has other options, scores, required or show_if, or a section begins here"

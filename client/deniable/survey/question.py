@@ -1,4 +1,8 @@
-"""Questions, validated: the text, the categories of answers, and the coins that hide an answer."""
+"""Questions, validated: the text, the categories of answers, and the coins that hide an answer.
+
+A text may refer to earlier answers (`piping.py`). Only a respondent's page has answers: the raw text is for definitions and survey files,
+and the text without answers is for everything else, so that it has the shorter name.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from typing import Any
 
 from deniable.mechanism import Channel, Window
 from deniable.survey.condition import ShowIf, SumCondition
-from deniable.survey.piping import piped_ids, texts_of
+from deniable.survey.piping import piped_ids, texts_of, without_answers
 from deniable.survey.types.base import NO_ANSWER, QuestionType
 
 
@@ -19,12 +23,22 @@ from deniable.survey.types.base import NO_ANSWER, QuestionType
 class Section:
     """Heading before a question, for this and the following questions up to the next section. The note may be empty."""
 
-    title: str
-    note: str = ""
+    raw_title: str
+    raw_note: str = ""
+
+    @cached_property
+    def title(self) -> str:
+        """The title without answers."""
+        return without_answers(self.raw_title)
+
+    @cached_property
+    def note(self) -> str:
+        """The note without answers."""
+        return without_answers(self.raw_note)
 
     def to_dict(self) -> dict[str, str]:
         """Returns the section as a survey file writes it."""
-        return {"title": self.title, **({"note": self.note} if self.note else {})}
+        return {"title": self.raw_title, **({"note": self.raw_note} if self.raw_note else {})}
 
 
 @dataclass(frozen=True)
@@ -33,19 +47,29 @@ class Grid:
 
     Attributes:
         id: The block's id.
-        text: The text before all of them.
-        help: An explanation below the text, or empty.
+        raw_text: The text before all of them.
+        raw_help: An explanation below the text, or empty.
         first: The id of the first of the questions, which has the texts in a definition.
     """
 
     id: str
-    text: str
-    help: str
+    raw_text: str
+    raw_help: str
     first: str
+
+    @cached_property
+    def text(self) -> str:
+        """The text before all of the questions, without answers."""
+        return without_answers(self.raw_text)
+
+    @cached_property
+    def help(self) -> str:
+        """The explanation without answers."""
+        return without_answers(self.raw_help)
 
     def to_dict(self, question: str) -> dict[str, str]:
         """Returns the mark of one of the questions, by its id, as a survey file writes it."""
-        texts = {"text": self.text, **({"help": self.help} if self.help else {})}
+        texts = {"text": self.raw_text, **({"help": self.raw_help} if self.raw_help else {})}
         return {"id": self.id, **(texts if question == self.first else {})}
 
 
@@ -54,24 +78,40 @@ class Question:
     """One question.
 
     Attributes:
+        raw_text: The text as the survey file has it, with references to earlier answers.
         kind: The question's type, with its settings.
         declared_epsilon: The declared privacy loss, an exact binary number.
         channel: The coins; in a multiple choice, the coins of each item.
-        help: An explanation below the question, or empty.
+        raw_help: An explanation below the question, or empty.
         section: The section that begins with this question, if any.
         grid: The rating block that the question is an item of, if any.
     """
 
     id: str
-    text: str
+    raw_text: str
     kind: QuestionType
     declared_epsilon: float
     channel: Channel
     required: bool = True
     show_if: ShowIf | None = None
-    help: str = ""
+    raw_help: str = ""
     section: Section | None = None
     grid: Grid | None = None
+
+    @cached_property
+    def text(self) -> str:
+        """The text without answers, for all but a respondent's page."""
+        return without_answers(self.raw_text)
+
+    @cached_property
+    def help(self) -> str:
+        """The explanation without answers."""
+        return without_answers(self.raw_help)
+
+    @property
+    def stem(self) -> str:
+        """The text of the rating block that begins with this question, for a heading; empty for any other question."""
+        return self.grid.text if self.grid and self.grid.first == self.id else ""
 
     @property
     def label(self) -> str:
@@ -93,7 +133,7 @@ class Question:
         """The ids of earlier questions whose answers its texts show."""
         section = {"section": self.section.to_dict()} if self.section else {}
         grid = {"grid": self.grid.to_dict(self.id)} if self.grid else {}
-        return tuple(piped_ids(text for _, text in texts_of({"text": self.text, "help": self.help, **section, **grid})))
+        return tuple(piped_ids(text for _, text in texts_of({"text": self.raw_text, "help": self.raw_help, **section, **grid})))
 
     @property
     def depends_on(self) -> tuple[str, ...]:
@@ -135,7 +175,8 @@ class Question:
         """The parts that are randomized separately: the question, or a yes/no question for each option of a multiple choice."""
         kind, channel = self.kind.item_type, self.channel
         return tuple(
-            Question(f"{self.id}[{label}]", f"{self.text} {label}", kind, channel.epsilon, channel, self.required) for label in self.labels
+            Question(f"{self.id}[{label}]", f"{self.raw_text} {label}", kind, channel.epsilon, channel, self.required)
+            for label in self.labels
         ) or (self,)
 
     @property
@@ -191,13 +232,20 @@ class Question:
         optional: dict[str, Any] = {} if self.required else {"required": False}
         if self.show_if:
             optional["show_if"] = self.show_if.to_dict()
-        if self.help:
-            optional["help"] = self.help
+        if self.raw_help:
+            optional["help"] = self.raw_help
         if self.section:
             optional["section"] = self.section.to_dict()
         if self.grid:
             optional["grid"] = self.grid.to_dict(self.id)
-        return {"id": self.id, "text": self.text, "type": self.type, **self.kind.to_dict(), **optional, "epsilon": self.declared_epsilon}
+        return {
+            "id": self.id,
+            "text": self.raw_text,
+            "type": self.type,
+            **self.kind.to_dict(),
+            **optional,
+            "epsilon": self.declared_epsilon,
+        }
 
 
 def summands(condition: SumCondition, question: Question) -> tuple[float, ...]:

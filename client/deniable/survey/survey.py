@@ -170,8 +170,7 @@ class Survey(Content):
     def question_in(self, language: str, question: Question, key: str = "text") -> tuple[str, str]:
         """Returns a question's text for a reader of `language`, or its help, without earlier answers, and the text's language."""
         own, tag = self._words(language, question)
-        text, tag = (own[key], tag) if key in own else (getattr(question, key), self.language)
-        return without_answers(text), tag
+        return (without_answers(own[key]), tag) if key in own else (getattr(question, key), self.language)
 
     def options_in(self, language: str, question: Question) -> tuple[Sequence[str], str]:
         """Returns the texts to choose from, for a reader of `language`, and their language; empty if the page has its own words."""
@@ -182,15 +181,13 @@ class Survey(Content):
         """Returns the text of a rating block, or its help, as `question_in` does."""
         own, tag = self._translated(language, grid.first)
         texts = own.get("grid", {})
-        text, tag = (texts[key], tag) if key in texts else (getattr(grid, key), self.language)
-        return without_answers(text), tag
+        return (without_answers(texts[key]), tag) if key in texts else (getattr(grid, key), self.language)
 
     def section_in(self, language: str, question: Question, key: str) -> tuple[str, str]:
         """Returns the title or the note of the section that begins with a question, as `question_in` does."""
         own, tag = self._words(language, question)
         section = own.get("section", {})
-        text, tag = (section[key], tag) if key in section else (getattr(question.section, key), self.language)
-        return without_answers(text), tag
+        return (without_answers(section[key]), tag) if key in section else (getattr(question.section, key), self.language)
 
     def _words(self, language: str, question: Question) -> tuple[Mapping[str, Any], str]:
         """Returns the translated texts of a question for a language, and their tag."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 
-from flask import Response, jsonify, request, send_file, url_for
+from flask import Response, jsonify, request, url_for
 
 from deniable.errors import MissingExtraError
 from deniable.survey.compiled import SurveyRules
@@ -17,7 +17,7 @@ from deniable.wire.access_codes import invitation_hash, submission_id
 from deniable.wire.spare_codes import HEADER
 from deniable.wire.submission import MAX_COUNT, secret_of
 from deniable_server.api import callers, listing, submissions, webhooks
-from deniable_server.api.reports import FORMS, PACKED, spooled
+from deniable_server.api.reports import FORMS, PACKED, download
 from deniable_server.context import current_store
 from deniable_server.results import bundles
 from deniable_server.results.progress import checked_progress
@@ -179,22 +179,14 @@ def reports(survey_id: str) -> Response:
     Requires a name and password, or a key with the scope reports.
     """
     callers.require("reports", survey_id)
-    return _reports(survey_id)
-
-
-@computed()
-def _reports(survey_id: str) -> Response:
-    chosen = records_of(current_store(), survey_id, request.args)
-    form = request.args.get("form", PACKED)
+    store, options = current_store(), request.args
+    form = options.get("form", PACKED)
     if form not in FORMS:
         return reply(400, "form", f"form must be {', '.join(FORMS)}, or left out")
     try:
-        file, size = spooled(chosen, form)
+        return download(store, survey_id, form, options)
     except MissingExtraError as error:
         return reply(501, "form", str(error))
-    response = send_file(file, FORMS[form], as_attachment=True, download_name=f"{survey_id}-reports.{form}", conditional=False, etag=False)
-    response.content_length = size
-    return response
 
 
 @bp.get("/surveys/<survey_id>/bundle")
@@ -261,9 +253,4 @@ def _webhook(webhook: Webhook) -> dict[str, str | list[str] | None]:
 
 def _bundle(survey_id: str, name: str) -> Response:
     callers.require("reports", survey_id)
-    return _bundle_reply(survey_id, name)
-
-
-@computed()
-def _bundle_reply(survey_id: str, name: str) -> Response:
-    return bundles.make(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()
+    return bundles.reply(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED))

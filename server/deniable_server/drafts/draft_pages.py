@@ -46,12 +46,13 @@ from deniable_server.drafts.editor.mistakes import field_name, is_missing, messa
 from deniable_server.drafts.editor.naming import id_of_title
 from deniable_server.drafts.editor.notes import notes_in, with_notes
 from deniable_server.drafts.editor.prospects import apply_proposal, expected_precision
+from deniable_server.drafts.editor.rating_items import name_items
 from deniable_server.drafts.editor.shapes import Fields
 from deniable_server.drafts.editor.view import open_question, question_lines
 from deniable_server.drafts.forms import BeginForm, SourceForm
 from deniable_server.drafts.free_ids import free_id, is_published
 from deniable_server.drafts.insertion import saved_text
-from deniable_server.drafts.own_drafts import may_edit, own
+from deniable_server.drafts.own_drafts import may_edit, own, owners_to_ask
 from deniable_server.drafts.plan_form import PlanForm
 from deniable_server.drafts.preview import preview_of
 from deniable_server.drafts.publishing import is_id_taken
@@ -233,6 +234,7 @@ def _changed(draft: Draft, form: EditorForm, action: str) -> _EditorState:
     focus = apply_action(fields, action, form.new_language.data or "")
     message = action_message(action, before, [question["text"] for question in fields["questions"]])
     fields["id"] = fields["id"] or id_of_title(fields["title"])
+    name_items(fields["questions"], lambda: document_in(draft.text))
     document = _document_of(fields)
     if action.startswith("propose "):
         document = apply_proposal(document, n, action.removeprefix("propose "))
@@ -270,7 +272,7 @@ def _saved_question(state: _EditorState, action: str) -> _EditorState:
 def _to_publish(state: _EditorState) -> Page:
     """Redirects to the confirmation page if the draft has no problems."""
     survey, _ = check_document(state.document)
-    if survey is None:
+    if survey is None or owners_to_ask(state.draft):
         return _editor(state)
     return _editor(state, [ID_IN_USE]) if is_id_taken(survey) else redirect(url_for("publishing.page", draft_id=state.draft.id))
 
@@ -289,12 +291,14 @@ def _editor(state: _EditorState, more: list[Problem] | None = None, conflict: bo
         "form": form,
         "mistakes": mistakes,
         "is_missing": is_missing,
-        "faults": sum(not is_missing(messages) for messages in mistakes.values()),
+        "faults": sum(len(messages) for messages in mistakes.values() if not is_missing(messages)),
+        "to_write": sum(len(messages) for messages in mistakes.values() if is_missing(messages)),
         "conflict": conflict,
         "is_saved": not conflict and not any(problem.where == "file" for problem in more or ()),
         "focus": state.focus,
         "message": state.message,
         "steps": current_store().drafts.steps(state.draft.id),
+        "owners_to_ask": owners_to_ask(state.draft),
         "lines": question_lines(form, mistakes),
         "open_question": open_question(state.focus, mistakes, len(form.questions)),
         "types": KEYS,
@@ -360,7 +364,7 @@ def write(draft_id: str) -> Page:
     saved = SourceForm(formdata=None, source=draft.text, revision=draft.revision)
     if (survey := survey_in(draft.text)) is None:
         return _source(draft, saved, status=422)
-    if not form.publish.data:
+    if not form.publish.data or owners_to_ask(draft):
         return _source(draft, saved)
     return (
         _source(draft, saved, [ID_IN_USE], status=422) if is_id_taken(survey) else redirect(url_for("publishing.page", draft_id=draft_id))
@@ -371,6 +375,7 @@ def _source(draft: Draft, form: SourceForm, more: list[Problem] | None = None, c
     survey, problems = check_text(form.text())
     problems += more or []
     context = {"draft": draft, "form": form, "survey": survey, "problems": problems, "conflict": conflict}
+    context["owners_to_ask"] = owners_to_ask(draft)
     return render_template(
         "drafts/source.html", title=title_in(draft.text), has_fields=document_in(draft.text) is not None, **context
     ), status

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deniable.errors import SurveyError
-from deniable.scales import with_new_ids
+from deniable.scales import ids_of, with_new_ids
 from deniable.survey import Survey
 from deniable_server.drafts.editor.draft_text import MOST_QUESTIONS
 from deniable_server.store.saved_questions import MOST_BYTES
@@ -46,8 +46,13 @@ def with_questions(document: Mapping[str, Any], questions: Sequence[Mapping[str,
     present = list(document.get("questions", []))
     if len(present) + len(questions) > MOST_QUESTIONS:
         raise ValueError(f"a draft in the form must have at most {MOST_QUESTIONS} questions")
-    inserted = with_new_ids(questions, {str(question.get("id")) for question in present})
+    inserted = with_new_ids(questions, set(ids_of(present)))
     if "epsilon" not in document:
-        inserted = [{**question, "epsilon": "1"} for question in inserted]
+        inserted = [{**question, "epsilon": str(answer_count(question))} for question in inserted]
     place = min(max(0, after), len(present))
     return {**document, "questions": [*present[:place], *inserted, *present[place:]]}
+
+
+def answer_count(question: Mapping[str, Any]) -> int:
+    """Returns how many answers a question asks for: a rating block asks for one of each item."""
+    return len(question.get("items") or [question])

@@ -10,11 +10,12 @@ from flask import g, redirect, render_template, request, url_for
 
 from deniable.scales import all_scales
 from deniable.survey.dump import to_yaml
+from deniable.survey.piping import without_answers
 from deniable_server.context import current_store
 from deniable_server.drafts.editor.draft_text import document_in, title_in
 from deniable_server.drafts.editor.known_keys import kinds_of_answers
 from deniable_server.drafts.editor.notes import notes_in, with_notes
-from deniable_server.drafts.insertion import with_questions
+from deniable_server.drafts.insertion import answer_count, with_questions
 from deniable_server.drafts.own_drafts import own
 from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
@@ -60,7 +61,7 @@ def insert(draft_id: str) -> Page:
         return _page(draft, f"{str(error)[:1].upper()}{str(error)[1:]}.", 422)
     except ConflictError:
         return _page(draft, "The draft has changed in another window. Nothing was inserted: try again.", 409)
-    message = f"{name} is inserted: {figures.several(len(questions), 'question')}. Undo removes it."
+    message = f"{name} is inserted: {figures.several(sum(map(answer_count, questions)), 'question')}. Undo removes it."
     return done(message, "drafting.edit", draft_id=draft_id, _anchor=f"questions-{after}")
 
 
@@ -90,12 +91,13 @@ def _page(draft: Draft, problem: str = "", status: int = 200) -> Page:
         "form": ActionForm(),
         "scales": all_scales(),
         "saved": [(one, words, kinds.get(words.get("type", ""), "")) for one, words in saved],
-        "texts": [str(question.get("text", "")) for question in document.get("questions", [])],
+        "texts": [without_answers(str(question.get("text", ""))) for question in document.get("questions", [])],
         "problem": problem,
     }
     return render_template("drafts/library.html", **context), status
 
 
 def _words(saved: SavedQuestion) -> dict[str, Any]:
+    """Returns the keys of a saved question, for its line in the list."""
     words: dict[str, Any] = json.loads(saved.text)
-    return words
+    return words | {"text": without_answers(str(words.get("text", "")))}

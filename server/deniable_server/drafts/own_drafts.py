@@ -39,6 +39,16 @@ def may_edit() -> bool:
     return role >= Role.EDITOR
 
 
+def owners_to_ask(draft: Draft) -> list[str]:
+    """Returns the owners that can publish a draft: its author, other people, teams. Empty if the current researcher is an owner."""
+    if _role(draft.author, draft.id) == Role.OWNER:
+        return []
+    roles = current_store().draft_roles
+    people = [name for name, role in roles.members(draft.id).items() if role == Role.OWNER]
+    teams = [f"the team {name}" for name, role in roles.teams(draft.id).items() if role == Role.OWNER]
+    return [*filter(None, [draft.author]), *people, *teams] or ["the operator of this server"]
+
+
 class ListedDraft(NamedTuple):
     """A draft in a list. `survey_id` is the id of its future survey; empty without one. `role` is the researcher's."""
 

@@ -89,8 +89,10 @@ def _pairs(claims: Callable[[str], tuple[str, ...]], rows: list[tuple[str, int]]
 
 
 def _odds(survey: Survey, tag: str, word: Callable[[str], str], number: Callable[[int], str]) -> Table:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for question in survey.questions:
+        if question.grid and question.stem:
+            rows.append((survey.grid_in(tag, question.grid)[0], "", ""))
         of, own, other = people(question.channel)
         shares = (word("of").format(counted=number(counted), of=number(of)) for counted in (own, other))
         rows.append((survey.question_in(tag, question)[0], *shares))

@@ -6,7 +6,7 @@ settings or the planner say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from deniable.bundle.codebook import condition_in_words
@@ -20,6 +20,7 @@ from deniable.survey import Survey
 from deniable.survey.condition import in_words
 from deniable.survey.question import Question
 from deniable.survey.types import TYPES
+from deniable_server.pages.figures import plain
 from deniable_server.store.life import Settings
 
 TO_FILL_IN = "Text in [square brackets] is for you to fill in."
@@ -61,7 +62,7 @@ def _identity(survey: Survey) -> tuple[str, ...]:
 
 
 def _collected(survey: Survey) -> Iterator[ReportSection]:
-    rows = tuple((question.text, TYPES[question.type].title, _options(question), _when(question)) for question in survey.questions)
+    rows = tuple(_rows(survey, lambda question: (TYPES[question.type].title, _options(question), _when(question))))
     sample = [] if survey.ask is None else [f"Each device draws {survey.ask} of {len(survey.blocks)} blocks of questions at random."]
     groups = [f"Each record openly names one of these groups: {', '.join(survey.groups)}."] if survey.groups else []
     codes = ["Each person needs a one-time invitation code."] if survey.access == "invited" else ["Anyone with the link can answer."]
@@ -69,12 +70,20 @@ def _collected(survey: Survey) -> Iterator[ReportSection]:
     yield ReportSection("Data", 2, paragraphs, Table("", ("Question", "Kind of answer", "Options", "Asked"), rows, texts=4))
 
 
+def _rows(survey: Survey, cells: Callable[[Question], tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yields the row of each question: its text, then its cells; before a rating block a row with the text of the block alone."""
+    for question in survey.questions:
+        row = question.text, *cells(question)
+        if question.stem:
+            yield question.stem, *[""] * (len(row) - 1)
+        yield row
+
+
 def _options(question: Question) -> str:
     if question.options:
         return "; ".join(question.options)
     if question.kind.range:
-        low, high = question.kind.range
-        return f"{low:g} to {high:g}"
+        return " to ".join(map(plain, question.kind.range))
     return "; ".join(question.categories[: None if question.required else -1])
 
 
@@ -86,7 +95,8 @@ def _when(question: Question) -> str:
 def _protection(survey: Survey) -> Iterator[ReportSection]:
     weakest, (one, record) = least_protected(survey.items), bounds_of(survey)
     crowd = guesses(survey)
-    rows = tuple((question.text, *_odds(question), f"{question.epsilon:.4g}") for question in survey.questions)
+    rows = tuple(_rows(survey, lambda question: (*_odds(question), f"{question.epsilon:.4g}")))
+    words = odds_in_words(weakest)
     yield ReportSection(
         "How answers are protected",
         2,
@@ -95,7 +105,7 @@ def _protection(survey: Survey) -> Iterator[ReportSection]:
             "device. The server receives and stores randomized records only.",
             *_other_ways(survey),
             f"Respondents read: {' '.join(protection_of(survey).lines)}",
-            f"The least protected question is “{' '.join(weakest.text.split())}”. {odds_in_words(weakest)}.",
+            f"The least protected question is “{' '.join(weakest.label.split())}”: {words[0].lower()}{words[1:]}.",
             f"Someone who starts at 50:50 about a respondent can become at most {one}% sure from one answer, and {record}% sure from the "
             f"whole record: a guess is right for at most {crowd.record:,} of {crowd.of:,} people. Epsilon of a whole record: "
             f"{survey.epsilon:.4g}.",

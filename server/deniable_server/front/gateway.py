@@ -16,6 +16,8 @@ from granian.rsgi import Scope
 from werkzeug.exceptions import HTTPException
 from werkzeug.wsgi import FileWrapper
 
+from deniable_server.front.pump import PUMP
+from deniable_server.web.downloads import FilePart, GrowingFile
 from deniable_server.web.limits import BODY, REFUSED
 
 Environ = dict[str, Any]
@@ -31,12 +33,13 @@ class Sent(FileWrapper):
 
 
 class GatewayReply(NamedTuple):
-    """Status, headers and body, as `response_bytes` takes them; or `file` instead of the body, which its sender closes."""
+    """Status, headers and body, as `response_bytes` takes them; or instead of the body a file, which its sender closes."""
 
     status: int
     headers: list[tuple[str, str]]
     body: bytes
     file: Sent | None = None
+    growing: GrowingFile | None = None
 
 
 def base_environ(host: str, port: int) -> Environ:
@@ -95,6 +98,8 @@ def call(app: Flask, environ: Environ) -> GatewayReply:
     chunks: Iterable[bytes] = app(environ, start_response)
     if isinstance(chunks, Sent):
         return GatewayReply(*started[-1], b"", chunks)
+    if isinstance(chunks, GrowingFile):
+        return GatewayReply(*started[-1], b"", growing=chunks)
     try:
         body = b"".join(chunks)
     finally:
@@ -112,8 +117,14 @@ def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> GatewayRepl
     reply = call(app, environ)
     if reply.status == 429:
         return reply
-    if reply.file:
-        proto.response_file(reply.status, reply.headers, reply.file.path)  # as fast as the client takes it, without a thread of ours
+    if reply.growing:
+        proto.response_file(reply.status, reply.headers, PUMP.follow(reply.growing))
+        return None
+    if reply.file:  # as fast as the client takes it, without a thread of ours
+        if isinstance(part := reply.file.file, FilePart):
+            proto.response_file_range(reply.status, reply.headers, reply.file.path, part.first, part.end)
+        else:
+            proto.response_file(reply.status, reply.headers, reply.file.path)
         return reply
     proto.response_bytes(reply.status, reply.headers, reply.body)
     return None
@@ -122,9 +133,9 @@ def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> GatewayRepl
 def refuse(app: Flask, environ: Environ, error: HTTPException) -> GatewayReply:
     """Returns the application's reply to a request that it must not handle, with all its headers. The connection is closed afterwards."""
     bare = {name: value for name, value in environ.items() if name not in ("HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "CONTENT_LENGTH")}
-    status, headers, body, _ = call(app, {**bare, REFUSED: error})
+    reply = call(app, {**bare, REFUSED: error})
     _clear_frames(error)
-    return GatewayReply(status, [*headers, ("Connection", "close")], body)
+    return reply._replace(headers=[*reply.headers, ("Connection", "close")])
 
 
 def explain(app: Flask, environ: Environ, error: Exception, proto: RSGIHTTPProtocol) -> GatewayReply | None:

@@ -12,14 +12,19 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from deniable_server.web.offload import Gone, GoneError, Task, TooMuchError
+from deniable_server.web.offload import Begun, Gone, GoneError, ProcessReply, Task, TooMuchError
 
 TOO_MUCH = "this takes more than the {seconds} seconds of computing that a request may use: ask for less, or use the command line"
 FAILED = "the computation ended without a result: ask for less, or use the command line"
+
+
+def _ignore(reply: ProcessReply) -> None:
+    """Returns at once: the caller waits for the result."""
 
 
 class Worker:
@@ -39,10 +44,12 @@ class Worker:
         self._connection = Connection(ours.detach())
         self._connection.send((beginning, str(folder)))
 
-    def run(self, task: Task) -> Any:
+    def run(self, task: Task, begun: Callable[[ProcessReply], None]) -> Any:
         """Runs a task and returns its result. Raises EOFError or OSError if the process has ended."""
         self._connection.send(task)
-        return self._connection.recv()
+        while isinstance(message := self._connection.recv(), Begun):
+            begun(message.reply)
+        return message
 
     def kill(self) -> None:
         """Ends the process and those that it started, by SIGKILL."""
@@ -78,7 +85,7 @@ class Pool:
         self._closed = False
         self.folder = Path(tempfile.mkdtemp(prefix="deniable-computing-"))
 
-    def run(self, task: Task, gone: Gone) -> Any:
+    def run(self, task: Task, gone: Gone, begun: Callable[[ProcessReply], None] = _ignore) -> Any:
         """Runs a task, as `Processes.run` says."""
         with self._room:
             if gone.happened:
@@ -86,8 +93,10 @@ class Pool:
             worker = self._acquire()
             try:
                 gone.when(worker.kill)
-                result = worker.run(task)
+                result = worker.run(task, begun)
                 gone.when(None)
+                if gone.happened:  # it was killed after its result
+                    raise GoneError
             except BaseException as error:
                 gone.when(None)
                 code = self._ended(worker)

@@ -21,10 +21,10 @@ class TeamForm(FlaskForm):
 
 
 class TeamMemberForm(FlaskForm):
-    """An account, and its place in the team or none."""
+    """An account, and its role in the team or none."""
 
     user = StringField("Name of the account", [InputRequired("Enter a name."), Length(max=LONGEST)], render_kw={"autocomplete": "off"})
-    kind = SelectField("Place", choices=["member", "manager", "none"])
+    kind = SelectField("Role", choices=["member", "manager", "none"])
     submit = SubmitField("Save")
 
 

@@ -11,11 +11,12 @@ import signal
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from importlib import import_module
 from io import BytesIO
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from flask import Flask, Response, g, session
 from werkzeug.exceptions import HTTPException
@@ -25,7 +26,7 @@ from deniable.errors import DeniableError
 from deniable_server import create_app
 from deniable_server.operate import logs
 from deniable_server.store import open_store
-from deniable_server.web.offload import Broken, Failure, ProcessReply, Task, TooMuchError
+from deniable_server.web.offload import ANNOUNCE, MESSAGES, Begun, Broken, Failure, MessagesShown, ProcessReply, Task, TooMuchError
 
 NICENESS = "DENIABLE_NICENESS"  # the environment variable with the niceness of these processes, 0 to 19; by default 10
 MOST_MEMORY = 3 << 30  # bytes of data
@@ -49,7 +50,7 @@ def main() -> None:
     gc.freeze()
     while (task := _next(connection)) is not None:
         _limit(task.seconds)
-        connection.send(_run(app, task))
+        connection.send(_run(app, task, connection))
 
 
 def _next(connection: Connection) -> Task | None:
@@ -79,21 +80,25 @@ def _end_with_the_server(folder: Path) -> None:
     threading.Thread(target=watch, name="deniable-server-is-gone", daemon=True).start()
 
 
-def _run(app: Flask, task: Task) -> Any:
+def _run(app: Flask, task: Task, connection: Connection) -> Any:
     """Runs a task and returns its result or its failure."""
+
+    def announce(response: Response) -> None:
+        connection.send(Begun(_with_link(response)))
+
     try:
-        return _call(app, task)
+        return _call(app, task, announce)
     except MemoryError:
         return Failure.of(TooMuchError("this takes more memory than a request may use: ask for less, or use the command line"))
     except (DeniableError, HTTPException) as error:
         return Failure.of(error)
 
 
-def _call(app: Flask, task: Task) -> Any:
+def _call(app: Flask, task: Task, announce: Callable[[Response], None]) -> Any:
     """Calls the function in the context of its request, which is already authorized."""
     module, name = task.function.split(":")
     function = getattr(import_module(module), name)
-    environ = {**task.environ, "wsgi.input": BytesIO(), "wsgi.errors": sys.stderr, "wsgi.file_wrapper": FileWrapper}
+    environ = {**task.environ, "wsgi.input": BytesIO(), "wsgi.errors": sys.stderr, "wsgi.file_wrapper": FileWrapper, ANNOUNCE: announce}
     with app.request_context(environ):
         session.update(task.session)
         for attribute, value in task.identity.items():
@@ -105,17 +110,23 @@ def _call(app: Flask, task: Task) -> Any:
             raise
         except Exception as error:  # logged here, where its traceback is
             return Broken(_as_process_reply(app.make_response(app.handle_user_exception(error))))
-        return _as_process_reply(result) if isinstance(result, Response) else result
+        reply = _as_process_reply(result) if isinstance(result, Response) else result
+        return MessagesShown(reply) if MESSAGES in task.session and MESSAGES not in session else reply
 
 
 def _as_process_reply(response: Response) -> ProcessReply:
-    headers = response.headers.to_wsgi_list()
     if not isinstance(response.response, FileWrapper):
-        return ProcessReply(response.status_code, headers, response.get_data())
-    path = Path(tempfile.gettempdir()).parent / secrets.token_hex(16)  # outside this process's own folder, which is deleted with it
-    os.link(response.response.file.name, path)
+        return ProcessReply(response.status_code, response.headers.to_wsgi_list(), response.get_data())
+    reply = _with_link(response)
     response.close()
-    return ProcessReply(response.status_code, headers, b"", str(path))
+    return reply
+
+
+def _with_link(response: Response) -> ProcessReply:
+    """Returns a reply whose file is outside this process's own folder, which is deleted with it."""
+    path = Path(tempfile.gettempdir()).parent / secrets.token_hex(16)
+    os.link(cast(FileWrapper, response.response).file.name, path)
+    return ProcessReply(response.status_code, response.headers.to_wsgi_list(), b"", str(path))
 
 
 if __name__ == "__main__":

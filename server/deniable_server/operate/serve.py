@@ -40,6 +40,7 @@ from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
 from deniable_server.trials.folder import make_folder
 from deniable_server.trials.runs import TrialRuns
+from deniable_server.web.downloads import Downloads
 from deniable_server.web.offload import Offload
 
 HEAD_SECONDS = 10  # for a request's head, and between two requests of a connection
@@ -105,6 +106,7 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
     processes = Pool(COMPUTATIONS, computing.MODULE, (config, log))
     services = services_of(app)
     services.add(Offload(processes))
+    services.add(Downloads(processes))
     front = Front(app, services.get(DirectSubmissions), at.name, at.port)
     servers = [_granian(front, listener, at.certificate)]
     logger.info("Serving on %s", at.url)

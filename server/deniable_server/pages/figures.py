@@ -170,6 +170,11 @@ def level_names(question: Question) -> dict[str, str]:
     return {name: plain(score, scores[1] - scores[0]) for name, score in zip(question.categories, scores, strict=False)}
 
 
+def places_of(step: float) -> int:
+    """Returns how many decimals tell numbers apart that are this far from each other."""
+    return max(0, 1 - math.floor(math.log10(step)))
+
+
 def plain(value: float, step: float = 1e-9) -> str:
     """Formats a number from a survey file, such as the end of a scale, without trailing zeros: `0`, `3.5`, `10,000`.
 
@@ -177,8 +182,7 @@ def plain(value: float, step: float = 1e-9) -> str:
         value: The number.
         step: The distance to the nearest number that must read differently.
     """
-    places = max(0, 1 - math.floor(math.log10(step)))
-    result = rounded(value, places)
+    result = rounded(value, places_of(step))
     return result.rstrip("0").rstrip(".") if "." in result else result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,7 +10,7 @@ from deniable.estimate import MeanRow, Row
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable_server.pages.chart import ChartAxis, Mark, mark, share_mark
-from deniable_server.pages.figures import decimals, of_mean
+from deniable_server.pages.figures import decimals, of_mean, places_of
 from deniable_server.results.public_results import PublicTable
 
 ARROWS = {"below": "M1 6l10-6v12z", "above": "M-1 6l-10-6v12z"}
@@ -19,11 +19,15 @@ ARROWS = {"below": "M1 6l10-6v12z", "above": "M-1 6l-10-6v12z"}
 
 @dataclass(frozen=True)
 class PublicShare:
-    """The share of an option: its text with the text's language, or None for one of the page's own words, and its figures."""
+    """The share of an option: its text with the text's language, or None for one of the page's own words, and its figures.
+
+    level: The number that the option is, as many decimals as tell it from the next one; None for other options.
+    """
 
     row: Row
     text: str
     tag: str | None
+    level: Decimal | None = None
 
     @property
     def mark(self) -> Mark | None:
@@ -67,13 +71,13 @@ class PublicQuestion:
     mean: PublicMean | None
 
 
-def questions_of(survey: Survey, table: PublicTable, language: str) -> Iterator[PublicQuestion]:
-    """Yields the questions of a table in the order of the survey, for a reader of a language."""
+def questions_of(survey: Survey, questions: Iterable[Question], table: PublicTable, language: str) -> Iterator[PublicQuestion]:
+    """Yields some questions of a table, for a reader of a language."""
     rows: dict[str, list[Row]] = {}
     for row in table.results.rows:
         rows.setdefault(row.question, []).append(row)
     means = {row.question: PublicMean(row) for row in table.results.means}
-    for question in survey.questions:
+    for question in questions:
         shares = tuple(_shares(survey, question, rows, language))
         n = max(table.counts[item.id].n for item in question.items)
         yield PublicQuestion(question, n, shares, means.get(question.id))
@@ -86,13 +90,23 @@ def _shares(survey: Survey, question: Question, rows: dict[str, list[Row]], lang
         for item, label in zip(question.items, question.labels, strict=True):
             yield PublicShare(rows[item.id][0], own[label], tag)
         return
+    levels = _levels(question)
     for row in rows.get(question.id, []):
         if row.option in question.options:
             yield PublicShare(row, texts[question.options.index(row.option)], tag)
         elif row.option in ("yes", "no") or (not question.required and row.option == question.categories[-1]):
             yield PublicShare(row, row.option if row.option in ("yes", "no") else "no answer", None)
         else:
-            yield PublicShare(row, row.option, survey.language)
+            yield PublicShare(row, row.option, survey.language, levels.get(row.option))
+
+
+def _levels(question: Question) -> dict[str, Decimal]:
+    """Returns the levels of a number by their names in results; empty for other questions."""
+    scores = question.scores or ()
+    if not question.levelled:
+        return {}
+    places = places_of(scores[1] - scores[0])
+    return {name: Decimal(f"{score:.{places}f}").normalize() for name, score in zip(question.categories, scores, strict=False)}
 
 
 def percent(share: float) -> Decimal:

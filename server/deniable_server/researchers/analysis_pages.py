@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from flask import Response, abort, g, render_template, request
 
@@ -12,21 +13,22 @@ from deniable.estimate.tables import Waves
 from deniable_server.context import current_store
 from deniable_server.pages.command_lines import command
 from deniable_server.pages.forms import ActionForm
+from deniable_server.pages.paging import requested
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
-from deniable_server.researchers.crosstabs import PERCENT_OF, cross_of, crosstab_request, table_of
+from deniable_server.researchers.crosstabs import PERCENT_OF, cross_of, crosstab_request, item_options, table_of
 from deniable_server.researchers.models import WayOn, fit_of, model_of, outcomes, predictors, ways_on, words_of
-from deniable_server.researchers.question_cards import axis_of
 from deniable_server.researchers.study_waves import ListedWave, in_order, neighbour, study_waves
 from deniable_server.researchers.too_few_records import withheld
+from deniable_server.researchers.wave_cards import change_cards, trend_cards
 from deniable_server.researchers.wave_trends import StudyTrends, study_trends
-from deniable_server.researchers.waves import changed_questions, wave_blocks, wave_names, waves_of
+from deniable_server.researchers.waves import wave_names, waves_of
 from deniable_server.results.analysis import NoRecordsError, categorical
 from deniable_server.results.results import interval_of
 from deniable_server.store.protocol import Heading, Published
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
-from deniable_server.web.errors import WithheldError
+from deniable_server.web.errors import RETRY, ModelBusyError, WithheldError
 from deniable_server.web.offload import computed
 
 bp = routes("building", __name__)
@@ -48,9 +50,11 @@ def crosstab(survey_id: str) -> Page:
     except EstimateError as error:
         problem = str(error)
     line = command("crosstab", survey_id, cross.names, request.args) if cross else ""
-    context = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF, "items": categorical(published.survey)}
+    context: dict[str, object] = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF}
+    context |= {"items": categorical(published.survey), "item_options": partial(item_options, published.survey)}
     context |= {"command": line, "no_records": no_records}
-    return _page("researchers/crosstab.html", context, bool(problem and request.args))  # a first visit from the tab is not an error
+    refused = problem and request.args  # a first visit from the tab is not an error
+    return _page("researchers/crosstab.html", context, 400 if refused else 200)
 
 
 @bp.get("/manage/surveys/<survey_id>/crosstab.<any(csv, json):kind>")
@@ -69,7 +73,7 @@ def download(survey_id: str, kind: str) -> Page:
 def model(survey_id: str) -> Page:
     """Shows a regression model."""
     published = current_store().surveys.published(survey_id)
-    fitted, problem, no_records, line, failure, ways = None, "", "", "", None, list[WayOn]()
+    fitted, problem, no_records, line, failure, ways, status = None, "", "", "", None, list[WayOn](), 400
     try:
         if request_model := model_of(published.survey, request.args):
             line = command("regress", survey_id, words_of(request_model), {"group": request.args.get("group", "")})
@@ -80,6 +84,8 @@ def model(survey_id: str) -> Page:
         no_records = str(error)
     except ModelError as error:
         problem, failure, ways = str(error), error, ways_on(published.survey, request.args)
+    except ModelBusyError as error:
+        problem, status = str(error), 503
     except EstimateError as error:
         problem = str(error)
     context = {
@@ -91,7 +97,7 @@ def model(survey_id: str) -> Page:
         "failure": failure,
         "ways": ways,
     }
-    return _page("researchers/model.html", {**context, **_choices(published)}, bool(problem))
+    return _page("researchers/model.html", {**context, **_choices(published)}, status if problem else 200)
 
 
 @bp.get("/manage/surveys/<survey_id>/model.json")
@@ -116,6 +122,7 @@ def waves(survey_id: str) -> Page:
     store, published = current_store(), current_store().surveys.published(survey_id)
     study = study_waves(store, survey_id, store.roles.seen_by(g.user))
     first, second, comparison, trends, problem, no_records = published, None, None, None, "", ""
+    cards: dict[str, object] = {}
     try:
         trends = study_trends(store, published.survey, study, request.args)
     except EstimateError as error:
@@ -129,7 +136,15 @@ def waves(survey_id: str) -> Page:
             no_records = str(error)
         except EstimateError as error:  # including too few records in one of them
             problem = str(error)
+    paging = requested(max(len(one.survey.questions) for one in (published, first)))
+    if trends:
+        cards["trend_cards"] = trend_cards(store, published.survey, study, trends, request.args, paging)
+    if comparison and second:
+        pair = first.survey, second.survey
+        cards |= {"cards": change_cards(store, survey_id, pair, request.args, paging), "pair": wave_names(comparison)}
     context: dict[str, object] = {
+        **cards,
+        "paging": paging,
         "published": published,
         "first": first,
         "second": second,
@@ -144,10 +159,7 @@ def waves(survey_id: str) -> Page:
         "comparable": _choices_of(published, study),
         "command": command("waves", first.survey.id, ["--second", second.survey.id], request.args) if second else "",
     }
-    if comparison:
-        context |= {"questions": list(changed_questions(first.survey, comparison)), "pair": wave_names(comparison)}
-        context |= {"wave_blocks": wave_blocks, "axis_of": axis_of}
-    return _page("researchers/waves.html", context, bool(problem))
+    return _page("researchers/waves.html", context, 400 if problem else 200)
 
 
 @bp.get("/manage/surveys/<survey_id>/waves.<any(csv, json):kind>")
@@ -219,12 +231,13 @@ def _choices(published: Published) -> dict[str, object]:
     return {"outcomes": outcomes(published.survey), "items": predictors(published.survey), "picked": request.args.getlist("predictor")}
 
 
-def _page(template: str, context: Mapping[str, object], refused: bool) -> tuple[str, int]:
+def _page(template: str, context: Mapping[str, object], status: int) -> Response:
     try:
         interval = interval_of(request.args)
     except EstimateError:
         interval = interval_of({})
-    return render_template(template, **context, interval=interval, form=ActionForm()), 400 if refused else 200
+    page = render_template(template, **context, interval=interval, form=ActionForm())
+    return Response(page, status, RETRY if status == 503 else {})
 
 
 def _file(body: str, mimetype: str, name: str) -> Response:

@@ -6,11 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
+from markupsafe import Markup, escape
+
 from deniable.errors import EstimateError
-from deniable.estimate import Analysis, Crosstab, Estimate, HypothesisTest
+from deniable.estimate import Crosstab, Estimate, HypothesisTest
+from deniable.estimate.limits.interval import Interval
 from deniable.estimate.tables import conditional_share, cramers_v, independence
+from deniable.survey import Survey
 from deniable.survey.question import Question
-from deniable_server.results.analysis import analysis_of, categorical, item_of
+from deniable_server.results.analysis import analyse_records, categorical, item_of, require_records
+from deniable_server.results.result_cache import compute_once
+from deniable_server.results.results import Records, interval_of, records_of
 from deniable_server.store.protocol import Store
 
 PERCENT_OF = ("row", "column", "all")
@@ -84,8 +90,13 @@ def cross_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Cross 
     survey = store.surveys.published(survey_id).survey
     if len(categorical(survey)) < 2:
         return None
-    query = crosstab_request(store, survey_id, options)
-    table = table_of(store, survey_id, options, query)
+    query, selected, interval = crosstab_request(store, survey_id, options), records_of(store, survey_id, options), interval_of(options)
+    require_records(selected.n)
+    key = "cross table", selected.group, interval, query.names, query.percent_of
+    return selected.release.compute_once(key, lambda: _cross(_table(selected, interval, query), query))
+
+
+def _cross(table: Crosstab, query: CrosstabRequest) -> Cross:
     layers = tuple(_layer(table, query, option) for option in (query.layer.categories if query.layer else ("",)))
     cross = Cross(query.rows, query.columns, query.layer, query.percent_of, table, layers)
     return cross if query.layer else _with_association(cross)
@@ -113,8 +124,26 @@ def crosstab_request(store: Store, survey_id: str, options: Mapping[str, str]) -
 
 def table_of(store: Store, survey_id: str, options: Mapping[str, str], query: CrosstabRequest) -> Crosstab:
     """Computes the table: from the tally for two questions, from the records for three. Raises what `analysis_of` raises."""
-    analysis: Analysis = analysis_of(store, survey_id, options, whole=query.layer is not None)
-    return analysis.crosstab(*query.names)
+    return _table(records_of(store, survey_id, options), interval_of(options), query)
+
+
+def _table(selected: Records, interval: Interval, query: CrosstabRequest) -> Crosstab:
+    require_records(selected.n)
+    return selected.release.compute_once(
+        ("crosstab", selected.group, interval, query.names),
+        lambda: analyse_records(selected, interval, whole=query.layer is not None).crosstab(*query.names),
+    )
+
+
+def item_options(survey: Survey, chosen: str | None) -> Markup:
+    """Returns the HTML options of a menu of the questions that a table may use, rendered once: a wide survey has hundreds in each menu."""
+    options = compute_once(("options", survey.digest), lambda: Markup("").join(map(_option, categorical(survey))))
+    of_chosen = f'value="{escape(chosen or "")}" dir='
+    return Markup(str(options).replace(of_chosen, of_chosen.replace(" dir=", " selected dir="), 1))  # noqa: S704 - escaped
+
+
+def _option(item: Question) -> Markup:
+    return Markup('<option value="{}" dir="auto">{}</option>').format(item.id, item.text)
 
 
 def _layer(table: Crosstab, query: CrosstabRequest, option: str) -> Layer:

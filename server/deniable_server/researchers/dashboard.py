@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -11,12 +10,13 @@ from typing import Any, NamedTuple
 
 from deniable.plan.progress import Progress
 from deniable_server.drafts.own_drafts import ListedDraft
+from deniable_server.results import result_cache
 from deniable_server.results.progress import alarms_of, progress_of, warnings
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import ESTIMATED, Heading, Published, Store
 
-SECONDS = 0.5
-"""Computing time for one view of the list: a plan takes up to half a second at first. Later surveys get approximate figures."""
+COMPUTED = 10
+"""Surveys that one view of the list computes for the first time: each takes up to half a second. Further ones get approximate figures."""
 
 CHECKED_BITS = 128
 """Largest record that the list checks: the checks of larger ones are slow, and on their own page only."""
@@ -33,7 +33,7 @@ STATES = ("draft", "open", "closed", "archived")
 
 @dataclass(frozen=True)
 class SurveyStatus:
-    """Progress of a survey. approximate: for lack of time the figures are approximate, and the checks were not run."""
+    """Progress of a survey. approximate: the figures are approximate, and the checks were not run, since others were computed first."""
 
     published: Published
     settings: Settings
@@ -257,14 +257,19 @@ def _checked(
 
 
 def _computed(store: Store, rows: Sequence[ListRow], settings: Mapping[str, Settings]) -> list[ListRow]:
-    """Adds the status of each survey without one: exact while there is time, then approximate."""
-    over = time.thread_time() + SECONDS
-    return [
-        row
-        if row.draft or row.status
-        else replace(row, status=_status(store, row.id, settings.get(row.id, Settings()), approximate=time.thread_time() > over))
-        for row in rows
-    ]
+    """Adds the status of each survey without one: exact if an earlier view had it, and for COMPUTED others."""
+    room, result = COMPUTED, list[ListRow]()
+    for row in rows:
+        if not row.draft and not row.status:
+            own = settings.get(row.id, Settings())
+            key = "listed", row.id, own.half_width, store.submissions.state(row.id)
+            is_new = not result_cache.contains(key)
+            row = replace(row, status=_status(store, row.id, own, approximate=is_new and not room))
+            if is_new and room:
+                result_cache.compute_once(key, lambda: None)
+                room -= 1
+        result.append(row)
+    return result
 
 
 def _status(store: Store, survey_id: str, settings: Settings, *, approximate: bool) -> SurveyStatus:

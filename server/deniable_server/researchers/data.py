@@ -15,6 +15,7 @@ from deniable_server.store.protocol import by_hand, estimated
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 from deniable_server.web.errors import WithheldError
+from deniable_server.web.lanes import computing
 from deniable_server.web.offload import computed
 
 bp = routes("data", __name__)
@@ -54,9 +55,9 @@ def page(survey_id: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/data/<path:name>")
 @least(Role.ANALYST)
-@computed()
+@computing
 def download(survey_id: str, name: str) -> Page:
     """Downloads the bundle, or one of its files."""
     if name != bundles.ALL and name not in FILES:
         abort(404)
-    return bundles.make(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()
+    return bundles.reply(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED))

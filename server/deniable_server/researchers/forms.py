@@ -19,7 +19,7 @@ from wtforms.validators import InputRequired, Length, Optional
 
 from deniable_server.pages.forms import Between, DayField, NumberField, WholeField, people
 from deniable_server.store.life import EARLY, ORDER, OVER, PAST, TWICE, Settings, SettingsError, revised
-from deniable_server.store.moments import MOMENTS, in_utc, in_zone, zones
+from deniable_server.store.moments import MOMENTS, in_utc, in_zone, offered_zones, zones
 from deniable_server.store.roles import Role
 
 _DAYS = ("close_on", "delete_on")
@@ -55,7 +55,7 @@ class SettingsForm(FlaskForm):
     points = NumberField("Target precision (± points)", places=None, validators=[Between(0.1, 50, "Enter points from 0.1 to 50.")])
     expected = WholeField("Expected respondents", [Optional(), people()])
     least = WholeField("Hide results until this many records", [people()])
-    zone = SelectField("Time zone", choices=sorted(zones()))
+    zone = SelectField("Time zone", choices=offered_zones())
     opens_at = DateTimeLocalField("Open at", [Optional()], format=_MINUTE)
     closes_at = DateTimeLocalField("Close at", [Optional()], format=_MINUTE)
     close_on = DayField("Last day for answers (UTC)", [Optional()])
@@ -67,7 +67,9 @@ class SettingsForm(FlaskForm):
     @classmethod
     def of(cls, settings: Settings) -> SettingsForm:
         """Returns the form with the request's values, or with the stored settings."""
-        return cls(**_entered(settings), revision=_revision(settings))
+        form = cls(**_entered(settings), revision=_revision(settings))
+        form.zone.choices = sorted({*offered_zones(), settings.zone})
+        return form
 
     def is_outdated(self, current: Settings) -> bool:
         """Returns whether other settings were saved after the page was loaded."""

@@ -20,7 +20,7 @@ from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
 from deniable_server.pages.figures import level_names
-from deniable_server.results.disclosure_control import release_of
+from deniable_server.results.disclosure_control import Release, release_of
 from deniable_server.results.results import group_of, interval_of
 from deniable_server.store.protocol import Store
 
@@ -114,6 +114,7 @@ class Groups:
         pages: The survey's questions, divided into pages.
         page: The index of this page.
         questions: The questions of this page.
+        release: The table of all groups.
     """
 
     sizes: Mapping[str, int]
@@ -124,6 +125,7 @@ class Groups:
     pages: tuple[tuple[Question, ...], ...]
     page: int
     questions: tuple[GroupedQuestion, ...]
+    release: Release
 
     def smaller_than(self, needed: int | None) -> list[tuple[str, int]]:
         """Returns the groups with records, but fewer than needed, with their sizes. None: more are needed than any group has."""
@@ -155,13 +157,20 @@ def groups_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Group
         raise EstimateError("second must be another group than first")
     pages = tuple(_pages(survey))
     page = _page_with(pages, options.get("question"))
-    others = sum(n > 0 for group, n in sizes.items() if group in released and group != first)
-    estimates = _GroupEstimates(survey, (first, second), interval, others, pages[page])
     for group in (first, second):
         release.require(group)
-    for group in released:
+    pair, ids = (first, second), tuple(question.id for question in pages[page])
+    questions = release.compute_once(("groups", pair, interval, ids), lambda: _grouped(release, pair, interval, pages[page]))
+    return Groups(sizes, release.withheld, first, second, interval, pages, page, questions, release)
+
+
+def _grouped(release: Release, pair: tuple[str, str], interval: Interval, questions: Sequence[Question]) -> tuple[GroupedQuestion, ...]:
+    """Estimates some questions in each group that may be released."""
+    others = sum(release.n(group) > 0 for group in release.groups if group != pair[0])
+    estimates = _GroupEstimates(release.survey, pair, interval, others, questions)
+    for group in release.groups:
         estimates.add(group, release.tally(group))
-    return Groups(sizes, release.withheld, first, second, interval, pages, page, tuple(map(estimates.question, pages[page])))
+    return tuple(map(estimates.question, questions))
 
 
 def _pages(survey: Survey) -> Iterator[tuple[Question, ...]]:

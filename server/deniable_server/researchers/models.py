@@ -7,17 +7,18 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from deniable.errors import EstimateError
+from deniable.errors import EstimateError, ModelError
 from deniable.estimate.regression.formula import quoted
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable_server.pages.figures import Figure, Unit
-from deniable_server.results.analysis import categorical, item_of, reports_of
+from deniable_server.results.analysis import categorical, item_of, reports_of, require_records
 from deniable_server.results.model_fits import Fit, Model, fit_model
-from deniable_server.results.results import records_of
+from deniable_server.results.results import Records, records_of
 from deniable_server.store.protocol import Store
 
 _TERM = re.compile(r"^(.+)\[T\.(.+?)\]")
@@ -129,8 +130,19 @@ def fit_of(store: Store, survey_id: str, options: MultiDict[str, str]) -> Fitted
     named = {item.id: item for item in survey.items}
     items = tuple(named[name] for name in (options["outcome"].removeprefix(MEAN), *dict.fromkeys(options.getlist("predictor"))))
     selected = records_of(store, survey_id, options)
-    fit = fit_model(selected.survey, reports_of(selected), model)
+    require_records(selected.n)
+    fit = selected.release.compute_once(("model", selected.group, model), lambda: _fit(selected, model))
+    if isinstance(fit, dict):
+        raise ModelError(**fit)
     return Fitted(model, fit, tuple(_line(fit, model, row) for row in fit.coefficients if "Intercept" not in row[0]), items)
+
+
+def _fit(selected: Records, model: Model) -> Fit | dict[str, Any]:
+    """Fits a model. Returns the fields of the ModelError if the library has no estimate, since finding that out takes as long."""
+    try:
+        return fit_model(selected.survey, reports_of(selected), model)
+    except ModelError as error:
+        return dict(vars(error))
 
 
 def _line(fit: Fit, model: Model, row: tuple[str, float, float, float]) -> CoefficientLine:

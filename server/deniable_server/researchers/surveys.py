@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flask import Response, abort, g, render_template, request
+from markupsafe import Markup
 
 from deniable.bundle.report import picture
 from deniable.estimate import Results
@@ -12,15 +13,18 @@ from deniable_server.context import current_store
 from deniable_server.drafts.own_drafts import all_own
 from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
+from deniable_server.pages.paging import Paging, requested
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
 from deniable_server.researchers.comparison_tables import mean_lines, share_lines
 from deniable_server.researchers.dashboard import ORDERS, STATES, ListQuery, all_tags, listing
 from deniable_server.researchers.group_tables import mean_blocks, share_blocks
-from deniable_server.researchers.groups import groups_of
-from deniable_server.researchers.question_cards import axis_of, cards, widest_half
+from deniable_server.researchers.groups import Groups, groups_of
+from deniable_server.researchers.question_cards import axis_of
+from deniable_server.researchers.results_body import PageOptions, ResultsBody, options_of, render_body
 from deniable_server.researchers.too_few_records import withheld
-from deniable_server.results.results import results_of, sizes_of, waiting_of
+from deniable_server.results.result_cache import compute_once
+from deniable_server.results.results import OPTIONS, Records, estimates_of, records_of, results_of, sizes_of, waiting_of
 from deniable_server.results.simulated import simulated_results
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Published
@@ -61,19 +65,38 @@ def survey(survey_id: str) -> Page:
     if options.get("group") or options.get("target") == "respondents":
         options.pop("clusters", None)  # a single group, or the people who answered, has no clusters
     try:
-        results = results_of(store, survey_id, options)
+        selected = records_of(store, survey_id, options)
+        results = estimates_of(selected, options)
     except WithheldError as error:
         return withheld(published, error)
+    paging = requested(len(published.survey.questions))
     settings = store.life.settings(survey_id)
     simulated = _simulated(published, results, settings, options)
+    body = _body(selected, simulated, options, paging)
     results = simulated or results
     context = {"published": published, "settings": settings, "sizes": sizes_of(store, published.survey), "simulated": simulated}
-    context |= {"results": results, "cards": cards(published.survey, results), "widest_half": widest_half}
+    context |= {"results": results, "body": body, "paging": paging, "options": _page_options(results, options)}
     context["waiting"], context["withdrawn"] = waiting_of(store, published.survey), store.submissions.withdrawn(survey_id)
     context["codes"] = store.invitations.count(survey_id) if published.survey.access == "invited" else None
-    needed = figures.needed(published.survey, (results.rows or results.means)[0].confidence)
-    clusters = options.get("clusters") or None
-    return render_template("researchers/results.html", **context, needed=needed, clusters=clusters, form=ActionForm())
+    needed = figures.needed(published.survey, results.confidence)
+    return render_template("researchers/results.html", **context, needed=needed, form=ActionForm())
+
+
+def _body(selected: Records, simulated: Results | None, options: Mapping[str, str], paging: Paging) -> ResultsBody:
+    """Returns the body of a results page, rendered once for the same counts and options."""
+    survey, own = selected.survey, {name: value for name, value in options.items() if name in OPTIONS}
+    key = "body", tuple(sorted(own.items())), paging
+
+    def render(results: Results) -> ResultsBody:
+        return render_body(survey, results, _page_options(results, options), paging, simulated=simulated is not None)
+
+    if simulated:
+        return compute_once((survey.digest, simulated.n, *key), lambda: render(simulated))
+    return selected.release.compute_once(key, lambda: render(estimates_of(selected, options)))
+
+
+def _page_options(results: Results, options: Mapping[str, str]) -> PageOptions:
+    return options_of(results, options.get("method"), options.get("clusters") or None)
 
 
 def _simulated(published: Published, results: Results, settings: Settings, options: Mapping[str, str]) -> Results | None:
@@ -96,9 +119,22 @@ def groups(survey_id: str) -> Page:
     except WithheldError as error:
         return withheld(published, error)
     needed = figures.needed(published.survey, comparison.interval.confidence)
-    tables = {"share_blocks": share_blocks, "mean_blocks": mean_blocks, "share_lines": share_lines, "mean_lines": mean_lines}
-    context = {"published": published, "groups": comparison, "needed": needed, "axis_of": axis_of, **tables}
+    context = {"published": published, "groups": comparison, "needed": needed, "cards": _group_cards(comparison, request.args)}
     return render_template("researchers/groups.html", **context, form=ActionForm())
+
+
+def _group_cards(comparison: Groups, options: Mapping[str, str]) -> Markup:
+    """Returns the cards of a page of groups, rendered once for the same counts and options. Nothing in them depends on the researcher."""
+    store, survey = current_store(), comparison.release.survey
+    tables = {"share_blocks": share_blocks, "mean_blocks": mean_blocks, "share_lines": share_lines, "mean_lines": mean_lines}
+
+    def render() -> Markup:
+        context = {"survey": survey, "groups": groups_of(store, survey.id, options), "axis_of": axis_of, **tables}
+        return Markup(render_template("researchers/group_cards.html", **context))  # noqa: S704 - our own template
+
+    ids = tuple(grouped.question.id for grouped in comparison.questions)
+    key = "group cards", comparison.first, comparison.second, comparison.interval, ids
+    return comparison.release.compute_once(key, render)
 
 
 @bp.get("/manage/surveys/<survey_id>/results.<any(csv, json):kind>")

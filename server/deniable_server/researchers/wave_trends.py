@@ -16,7 +16,8 @@ from deniable_server.pages.trend_chart import TrendChart, trend_chart
 from deniable_server.researchers.question_cards import axis_of
 from deniable_server.researchers.study_waves import ListedWave
 from deniable_server.results.analysis import NoRecordsError, require_records
-from deniable_server.results.results import interval_of, results_of
+from deniable_server.results.disclosure_control import Release, compute_once
+from deniable_server.results.results import Records, estimates_of, interval_of, records_of
 from deniable_server.store.protocol import Store
 from deniable_server.web.errors import WithheldError
 
@@ -24,11 +25,16 @@ LEAST = 3
 """Waves with estimates that a trend needs."""
 
 
+_LeftOut = tuple[tuple[str, str], ...]
+"""(item, reason) of items without a trend."""
+
+
 @dataclass(frozen=True)
 class TrendRow:
-    """A wave in the table of a trend. n: the answers to the question, None without an estimate."""
+    """A wave in the table of a trend: its number and the day of its publication. n: the answers, None without an estimate."""
 
-    wave: ListedWave
+    number: int
+    published_on: str
     n: int | None
     figure: Figure | None
 
@@ -62,7 +68,7 @@ class TrendBlock:
     @property
     def description(self) -> str:
         """The chart in words: each wave with its figure and interval."""
-        return "; ".join(f"wave {row.wave.wave.number}: {_in_words(row.figure)}" for row in self.rows)
+        return "; ".join(f"wave {row.number}: {_in_words(row.figure)}" for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -80,16 +86,16 @@ class StudyTrends:
     Attributes:
         results: The results of each wave that has any, by survey.
         missing: (wave, reason) of the others.
-        questions: The questions of the page's survey with a trend.
         left_out: (question, reason) of its questions without one.
         table: The trends of all options and means, for download. Its times are the numbers of the waves.
+        tables: The tables of the waves with results.
     """
 
     results: Mapping[str, Results]
     missing: tuple[tuple[ListedWave, str], ...]
-    questions: tuple[QuestionTrend, ...]
-    left_out: tuple[tuple[str, str], ...]
+    left_out: _LeftOut
     table: Trends
+    tables: tuple[Release, ...]
 
 
 def study_trends(store: Store, survey: Survey, study: Sequence[ListedWave], options: Mapping[str, str]) -> StudyTrends | None:
@@ -109,21 +115,34 @@ def study_trends(store: Store, survey: Survey, study: Sequence[ListedWave], opti
     """
     interval = {name: options[name] for name in ("confidence", "method", "target") if name in options}
     confidence = interval_of(interval).confidence
-    results, missing = dict[str, Results](), list[tuple[ListedWave, str]]()
+    selected, results, missing = list[Records](), dict[str, Results](), list[tuple[ListedWave, str]]()
     for listed in study:
         try:
-            one = results_of(store, listed.wave.survey, interval)
+            records = records_of(store, listed.wave.survey, interval)
+            one = estimates_of(records, interval)
             require_records(one.n)
-            results[listed.wave.survey] = one
         except (NoRecordsError, WithheldError) as error:
             missing.append((listed, str(error)))
+        else:
+            selected.append(records)
+            results[listed.wave.survey] = one
     if len(results) < LEAST:
         return None
+    tables = tuple(records.release for records in selected)
+    rows, left_out = compute_once(
+        tables,
+        ("trends", survey.digest, interval_of(interval), tuple((one.wave.survey, one.wave.number) for one in study)),
+        lambda: _rows(survey, study, {records.survey.id: estimates_of(records, interval) for records in selected}),
+    )
+    table = Trends(tuple(float(one.wave.number) for one in study), confidence, rows, left_out)
+    return StudyTrends(results, tuple(missing), left_out, table, tables)
+
+
+def _rows(survey: Survey, study: Sequence[ListedWave], results: Mapping[str, Results]) -> tuple[tuple[Trend, ...], _LeftOut]:
+    """Estimates the trends of a survey's items. Returns also (item, reason) of the items without one."""
     shared = _SharedWaves(survey, study, results)
-    rows = [row for item in survey.items for row in shared.rows(item)]
     left_out = tuple((item.id, "fewer than three waves have it") for item in survey.items if len(shared.waves(item)) < LEAST)
-    table = Trends(tuple(float(one.wave.number) for one in study), confidence, tuple(rows), left_out)
-    return StudyTrends(results, tuple(missing), tuple(_questions(survey, study, rows)), left_out, table)
+    return tuple(row for item in survey.items for row in shared.rows(item)), left_out
 
 
 @dataclass(frozen=True)
@@ -163,10 +182,14 @@ def _asks(listed: ListedWave, item: Question) -> bool:
     return any(other.id == item.id and mismatch(item, other) is None for other in listed.published.survey.items)
 
 
-def _questions(survey: Survey, study: Sequence[ListedWave], rows: Sequence[Trend]) -> Iterator[QuestionTrend]:
-    for question in survey.questions:
+def question_trends(questions: Sequence[Question], study: Sequence[ListedWave], rows: Sequence[Trend]) -> Iterator[QuestionTrend]:
+    """Yields the questions that have a trend, with their charts."""
+    by_item: dict[str, list[Trend]] = {}
+    for row in rows:
+        by_item.setdefault(row.question, []).append(row)
+    for question in questions:
         names = {item.id: label for item, label in zip(question.items, question.labels or ("",), strict=True)}
-        own = [row for row in rows if row.question in names]
+        own = [row for name in names for row in by_item.get(name, ())]
         means = [row for row in own if not row.option]
         chosen = means or _shares(question, own)
         if chosen:
@@ -186,7 +209,7 @@ def _block(question: Question, name: str, study: Sequence[ListedWave], trend: Tr
     rows = tuple(_row(listed, value, is_mean) for listed, value in zip(study, trend.waves, strict=True))
     slope = of_difference(trend.slope, Unit.SCORE_DIFFERENCE if is_mean else Unit.POINTS) if trend.slope else None
     ticks, unit = (axis.ticks, "") if is_mean else (SHARE_TICKS, "%")
-    chart = trend_chart([(row.wave.wave.number, row.figure) for row in rows], axis, ticks, unit)
+    chart = trend_chart([(row.number, row.figure) for row in rows], axis, ticks, unit)
     return TrendBlock(name or "Mean", rows, slope, trend.slope.warning if trend.slope else "", chart)
 
 
@@ -194,7 +217,7 @@ def _row(listed: ListedWave, value: Row | Estimate | None, is_mean: bool) -> Tre
     figure = of_share(value) if value else None
     if figure and is_mean:
         figure = Figure(figure.value, figure.low, figure.high, Unit.SCORE)
-    return TrendRow(listed, value.n if value and figure else None, figure)
+    return TrendRow(listed.wave.number, listed.published.published_on, value.n if value and figure else None, figure)
 
 
 def _in_words(figure: Figure | None) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deniable.errors import EstimateError
-from deniable.estimate import MeanRow, Row
+from deniable.estimate import MeanRow, Results, Row
 from deniable.estimate.tables import Change, Waves, compare_waves
-from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable_server.pages.chart import SHARES, ChartAxis, Mark, mark
 from deniable_server.pages.figures import Figure, Unit, level_names, of_difference, of_mean, of_share, size, text
 from deniable_server.researchers.comparison_tables import ComparisonLine
 from deniable_server.results.analysis import require_records
-from deniable_server.results.results import results_of
+from deniable_server.results.disclosure_control import compute_once
+from deniable_server.results.results import Records, estimates_of, interval_of, records_of
 from deniable_server.store.protocol import Store
 
 
@@ -85,13 +85,22 @@ def waves_of(store: Store, survey_id: str, other_id: str, options: Mapping[str, 
     """
     if survey_id == other_id:
         raise EstimateError("the survey to compare with must be another one than this")
-    surveys = tuple(store.surveys.published(name).survey for name in (survey_id, other_id))
     interval = {name: options[name] for name in ("confidence", "method", "target") if name in options}
-    both = (results_of(store, survey_id, interval), results_of(store, other_id, interval))
-    waves = compare_waves((surveys[0], surveys[1]), both)
-    for survey, results in zip(surveys, both, strict=True):
-        require_records(results.n, survey.title)
-    return waves
+    selected = [records_of(store, name, interval) for name in (survey_id, other_id)]
+    waves = compute_once(
+        [one.release for one in selected],
+        ("waves", interval_of(interval)),
+        lambda: compare_waves((selected[0].survey, selected[1].survey), _both(selected, interval)),
+    )
+    for one in selected:
+        require_records(one.n, one.survey.title)
+    first, second = _both(selected, interval)
+    return replace(waves, first=first, second=second)  # with what waits now
+
+
+def _both(selected: Sequence[Records], options: Mapping[str, str]) -> tuple[Results, Results]:
+    first, second = (estimates_of(one, options) for one in selected)
+    return first, second
 
 
 def wave_names(waves: Waves) -> tuple[str, str]:
@@ -100,12 +109,12 @@ def wave_names(waves: Waves) -> tuple[str, str]:
     return (first.title, second.title) if first.title != second.title else (first.survey, second.survey)
 
 
-def changed_questions(survey: Survey, waves: Waves) -> Iterator[ChangedQuestion]:
-    """Yields the questions of the first survey that are in both."""
+def changed_questions(questions: Sequence[Question], waves: Waves) -> Iterator[ChangedQuestion]:
+    """Yields those questions of the first survey that are in both."""
     by_item: dict[str, list[Change]] = {}
     for change in waves.changes:
         by_item.setdefault(change.question, []).append(change)
-    for question in survey.questions:
+    for question in questions:
         labels = zip(question.items, question.labels or ("",), strict=True)
         changes = [(label, by_item[item.id]) for item, label in labels if item.id in by_item]
         if changes:

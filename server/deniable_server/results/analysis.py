@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from deniable.errors import EstimateError
 from deniable.estimate import Analysis
+from deniable.estimate.limits.interval import Interval
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.record import unpack
@@ -34,7 +35,11 @@ def analysis_of(store: Store, survey_id: str, options: Mapping[str, str], *, who
         NoRecordsError: No records are counted.
         WithheldError: There are too few records.
     """
-    selected, interval = records_of(store, survey_id, options), interval_of(options)
+    return analyse_records(records_of(store, survey_id, options), interval_of(options), whole=whole)
+
+
+def analyse_records(selected: Records, interval: Interval, *, whole: bool = False) -> Analysis:
+    """Returns the analysis of selected records, as `analysis_of` does. Raises EstimateError and WithheldError."""
     require_records(selected.n)
     bits = None
     if whole:

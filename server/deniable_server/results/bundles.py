@@ -1,20 +1,22 @@
-"""Bundle downloads: a survey's bundle or one of its files, completed in a temporary file before it is sent."""
+"""Bundle downloads: a survey's bundle or one of its files, sent while it is written."""
 
 from __future__ import annotations
 
-import tempfile
+import hashlib
 import threading
-from dataclasses import dataclass
-from typing import IO
+from typing import IO, cast
 
-from flask import Response, send_file
+from flask import Response
 
-from deniable.bundle import LICENCES, Bundle, CountedRecords, order_parts
-from deniable.wire.part import Part
+from deniable.bundle import LICENCES, Bundle, CountedRecords, approximate_sizes
+from deniable.survey import Survey
 from deniable_server.results.disclosure_control import labelled_rows
+from deniable_server.results.released_records import ReleasedRecords
 from deniable_server.store.errors import UnavailableError
-from deniable_server.store.protocol import Store
+from deniable_server.store.protocol import Store, by_hand, estimated
 from deniable_server.store.trials import is_trial
+from deniable_server.web import downloads
+from deniable_server.web.outlet import Outlet
 
 ALL = "bundle.zip"
 """The name of the archive of all files."""
@@ -28,24 +30,20 @@ WAIT = 5.0
 _TURN = threading.Lock()
 
 
-@dataclass(frozen=True)
-class Download:
-    """A temporary file that is deleted when closed. size: in bytes."""
-
-    file: IO[bytes]
-    size: int
-    name: str
-    media_type: str
-
-    def reply(self) -> Response:
-        """Returns the file as an attachment with its length."""
-        response = send_file(self.file, self.media_type, as_attachment=True, download_name=self.name, conditional=False, etag=False)
-        response.content_length = self.size
-        return response
+def reply(store: Store, survey_id: str, name: str, licence: str) -> Response:
+    """Returns the archive ALL, or one file, of the counted records. Raises as `make` does."""
+    return downloads.reply(make, version_of(store, store.surveys.published(survey_id).survey), survey_id, name, licence)
 
 
-def make(store: Store, survey_id: str, name: str, licence: str) -> Download:
-    """Makes the archive ALL, or one file, of the counted records; one at a time, to leave processor time for respondents.
+def version_of(store: Store, survey: Survey) -> str:
+    """Returns a text that changes whenever the rows of a survey that may be released do."""
+    counted = store.submissions.state(survey.id, [*estimated(survey), *by_hand(survey)])
+    state = f"{survey.digest} {store.life.settings(survey.id).least} {counted}"
+    return hashlib.sha256(state.encode()).hexdigest()
+
+
+def make(store: Store, survey_id: str, name: str, licence: str, outlet: Outlet) -> None:
+    """Writes the archive ALL, or one file, of the counted records; one at a time, to leave processor time for respondents.
 
     Raises:
         UnavailableError: Other downloads take longer than WAIT.
@@ -56,39 +54,39 @@ def make(store: Store, survey_id: str, name: str, licence: str) -> Download:
     if not _TURN.acquire(timeout=WAIT):
         raise UnavailableError("others are downloading data just now: try again in a moment")
     try:
-        return _make(store, survey_id, name, licence)
+        _make(store, survey_id, name, licence, outlet)
     finally:
         _TURN.release()
 
 
-def _make(store: Store, survey_id: str, name: str, licence: str) -> Download:
+def _make(store: Store, survey_id: str, name: str, licence: str, outlet: Outlet) -> None:
     survey = store.surveys.published(survey_id).survey
+    version: str | None = version_of(store, survey)
     rows = labelled_rows(store, survey)
-    sizes: dict[Part, int] = {}
-    file = tempfile.NamedTemporaryFile(prefix="deniable-bundle-")  # noqa: SIM115 - closed by the sender
-    try:
-        with tempfile.TemporaryFile(prefix="deniable-bundle-") as packed:
-            for part, chunks in rows.read(order_parts(dict.fromkeys(rows.parts, 1), survey)):
-                before = packed.tell()
-                for chunk in chunks:
-                    packed.write(chunk)
-                sizes[part] = (packed.tell() - before) // survey.record.bytes
-            counted = CountedRecords(survey, {part: n for part, n in sizes.items() if n}, packed, rows.withheld, rows.omitted)
-            kind = _write(Bundle(counted, licence), name, file)
-        size = file.tell()
-        file.flush()
-        file.seek(0)
-    except BaseException:
-        file.close()
-        raise
-    return Download(file, size, f"{survey_id}-{name.replace('/', '-')}", kind)
+    with ReleasedRecords(rows, survey) as records:
+        records.open()
+        if records.has_two_tables:
+            records.sort()
+        if version_of(store, survey) != version:  # records were counted meanwhile
+            version = None
+            records.sort()
+        counted = CountedRecords(survey, records.sizes, cast("IO[bytes]", records), rows.withheld, rows.omitted)
+        bundle = Bundle(counted, licence)
+        media_type = "application/zip" if name == ALL else bundle.file(name).media_type
+        outlet.begin(f"{survey_id}-{name.replace('/', '-')}", media_type, version, _size(counted, name))
+        _write(bundle, name, cast("IO[bytes]", outlet))
 
 
-def _write(bundle: Bundle, name: str, file: IO[bytes]) -> str:
-    """Writes a file of the bundle and returns its media type."""
+def _size(counted: CountedRecords, name: str) -> int:
+    """Returns about how many bytes a file has, and 0 for files that hardly depend on the number of records."""
+    sizes = approximate_sizes(counted.survey, counted.n)
+    return sizes[name].size if name in sizes else 0
+
+
+def _write(bundle: Bundle, name: str, file: IO[bytes]) -> None:
+    """Writes the archive or a file."""
     if name == ALL:
         survey_id = bundle.counted.survey.id
         bundle.write_zip(file, folder=survey_id if is_trial(survey_id) else "")  # so that no file of it is taken for a real one
-        return "application/zip"
-    bundle.write(name, file)
-    return bundle.files[name].media_type
+    else:
+        bundle.write(name, file)

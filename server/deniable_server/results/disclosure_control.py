@@ -16,18 +16,23 @@ may see the survey knows, and never a record.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby
+from typing import TypeVar
 
 from deniable.survey import Survey
 from deniable.wire.part import Mode, Part
 from deniable.wire.tally import Tally
+from deniable_server.results import result_cache
 from deniable_server.results.external_sort import sorted_records
 from deniable_server.store import protocol
 from deniable_server.store.protocol import Store
 from deniable_server.web.errors import WithheldError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,19 @@ class Release:
             raise WithheldError(_minimum(self.least))
         return tally
 
+    def fingerprint(self) -> bytes:
+        """Returns a hash of what each value of this table depends on: definition, state of the counts, and minimum.
+
+        The numbers of records are among these because the table has checked them, and the counts may have changed since. Show it to no one.
+        """
+        numbers = sorted((part.group or "", part.mode, n) for part, n in self.counts.items())
+        state = self.store.submissions.state(self.survey.id)
+        return hashlib.sha256(repr((self.survey.digest, state, numbers, self.least, self.by_hand)).encode()).digest()
+
+    def compute_once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Returns a value that is computed from this table alone, as the function `compute_once` does."""
+        return compute_once([self], key, compute)
+
     def clusters(self) -> dict[str, Tally]:
         """Returns the tally of each group; withheld groups are one cluster, named for the first of them. Raises WithheldError."""
         self.require()
@@ -144,7 +162,7 @@ class Release:
         sizes = [n for part in self.parts(group) if (n := self.counts.get(part, 0))]
         return len(sizes) > 1 and min(sizes) < self.least
 
-    def rows(self, slices: Collection[Slice]) -> Iterator[tuple[Slice, Iterator[bytes]]]:
+    def rows(self, slices: Collection[Slice]) -> Generator[tuple[Slice, Iterator[bytes]], None, None]:
         """Yields each slice with records, and its sorted records in chunks.
 
         The store is read once for all slices. Read the records of a slice before you advance to the next slice.
@@ -165,6 +183,19 @@ def release_of(store: Store, survey: Survey, *, by_hand: bool = False) -> Releas
     return Release(store, survey, store.submissions.counts(survey.id), least, by_hand)
 
 
+def compute_once(tables: Sequence[Release], key: Hashable, compute: Callable[[], T]) -> T:
+    """Returns a value that is computed from some tables, cached until the counts or the minimum of one of them change.
+
+    Check with `require` before that the value may be released; the cache does not.
+
+    Args:
+        tables: The tables.
+        key: Everything else, such as the options of the request.
+        compute: As in `result_cache.compute_once`.
+    """
+    return result_cache.compute_once((*(table.fingerprint() for table in tables), key), compute)
+
+
 @dataclass(frozen=True)
 class LabelledRows:
     """The rows of a survey that may be released with labels in one file: a bundle or an export.
@@ -179,7 +210,7 @@ class LabelledRows:
     withheld: frozenset[str]
     omitted: tuple[str, ...]
 
-    def read(self, order: Iterable[Part] | None = None) -> Iterator[tuple[Part, Iterator[bytes]]]:
+    def read(self, order: Iterable[Part] | None = None) -> Generator[tuple[Part, Iterator[bytes]], None, None]:
         """Yields each part with records, and its records in chunks; each table is read once.
 
         Read the records of a part before you advance to the next part. order: of the parts, by default as in `parts`.

@@ -22,6 +22,7 @@ from deniable.errors import EstimateError, ModelError
 from deniable.estimate import PerturbedVariable, Regression, analyse, regress
 from deniable.estimate.regression.formula import names_alone, split
 from deniable.survey import Survey
+from deniable_server.web.errors import ModelBusyError
 
 SECONDS = 15
 """CPU time for one model."""
@@ -64,17 +65,18 @@ def fit_model(survey: Survey, reports: bytes, model: Model) -> Fit:
 
     Raises:
         ModelError: The library has no estimate; with what to try instead.
-        EstimateError: The model is refused, takes longer than SECONDS, or the server is too busy.
+        EstimateError: The model is refused, or takes longer than SECONDS.
+        ModelBusyError: Another model is being computed, or the server is too busy.
     """
     head = json.dumps({"bytes": len(survey.definition), "formula": model.formula, "model": model.model, "scored": model.scored}).encode()
     if not _TURN.acquire(timeout=_WAIT):
-        raise EstimateError("another model is being computed: try again in a moment")
+        raise ModelBusyError("another model is being computed: try again in a moment")
     try:
         command = [sys.executable, "-m", "deniable_server.results.model_fits"]
         message = head + b"\n" + survey.definition + reports
         process = subprocess.run(command, input=message, capture_output=True, timeout=_LONGEST, check=False)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired:
-        raise EstimateError(_TOO_BUSY) from None
+        raise ModelBusyError(_TOO_BUSY) from None
     finally:
         _TURN.release()
     if process.returncode == -signal.SIGXCPU:

@@ -15,13 +15,9 @@ from deniable.survey import Survey
 from deniable.wire.tally import Tally
 from deniable_server.results.disclosure_control import counted, release_of
 from deniable_server.results.results import of_organisations, waiting_of
-from deniable_server.store.byte_cache import ByteCache
 from deniable_server.store.life import Settings
 from deniable_server.store.moments import in_zone
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
-
-_ALARMS: ByteCache[tuple[str, int, bytes], tuple[str, ...]] = ByteCache(16 << 20)
-"""Alarms by digest and tally: the list of surveys needs them for every survey, again and again."""
 
 SOON = 14  # days before a closing or a deletion from which on there is a warning
 QUIET = 7  # days without a batch after which there is a warning
@@ -63,23 +59,13 @@ def checked_progress(store: Store, survey_id: str) -> Progress:
 def alarms_of(store: Store, survey: Survey) -> tuple[str, ...]:
     """Returns a sentence for each check that failed; none if there are too few records to release."""
     release = release_of(store, survey)
-    return () if release.is_withheld else alarms(survey, release.tally())
+    return () if release.is_withheld else release.compute_once("alarms", lambda: alarms(survey, release.tally()))
 
 
 def alarms(survey: Survey, tally: Tally) -> tuple[str, ...]:
     """Returns the alarms of a tally. Honest records raise one in fewer than 2 of 100 surveys."""
     if not tally.n:
         return ()
-    pairs = tally.to_bytes()
-    key = survey.digest, tally.n, pairs
-    sentences = _ALARMS.get(key)
-    if sentences is None:
-        sentences = _alarms(survey, tally)
-        _ALARMS.put(key, sentences, 1024 + len(pairs))
-    return sentences
-
-
-def _alarms(survey: Survey, tally: Tally) -> tuple[str, ...]:
     items, sentences = {item.id: item for item in survey.items}, []
     try:
         checks, whole = check_range(survey, tally), made_up(survey, tally)

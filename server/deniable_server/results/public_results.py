@@ -6,6 +6,7 @@ everything that one person's coins said, and the estimates need the counts only.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -50,6 +51,7 @@ class PublicResults:
         least: The minimum number of records of what is shown.
         hidden_groups: The number of groups that are not shown, whether or not they have records.
         is_deleted: Whether the survey's records were deleted.
+        fingerprint: A hash of what the results are computed from, to be shown to no one; empty without tables.
     """
 
     tables: tuple[PublicTable, ...] = ()
@@ -57,22 +59,34 @@ class PublicResults:
     least: int = 0
     hidden_groups: int = 0
     is_deleted: bool = False
+    fingerprint: bytes = b""
 
 
-def public_results(store: Store, published: Published) -> PublicResults:
-    """Returns the public results of a survey. Empty while a survey with `release: close` is open."""
+def public_results(store: Store, published: Published, previous: bytes = b"") -> PublicResults | None:
+    """Returns the public results of a survey. Empty while a survey with `release: close` is open.
+
+    Args:
+        store: The server's store.
+        published: The survey.
+        previous: The fingerprint of earlier results. If nothing has changed since, None is returned.
+    """
     survey, settings = published.survey, store.life.settings(published.survey.id)
     if survey.results != "public" or (survey.release == "close" and published.is_open):
         return PublicResults()
+    releases = [release_of(store, survey, by_hand=by_hand) for by_hand in (False, True)]
+    last = store.life.last_counted().get(survey.id, "")
+    fingerprint = hashlib.sha256(b"".join(release.fingerprint() for release in releases) + last.encode()).digest()
+    if previous == fingerprint:
+        return None
     try:
-        tables = [*_tables(release_of(store, survey)), *_tables(release_of(store, survey, by_hand=True))]
+        tables = [table for release in releases for table in _tables(release)]
     except WithheldError:  # records were withdrawn meanwhile
         tables = []
     if not tables:
         return PublicResults(is_deleted=bool(settings.deleted_on))
-    last = store.life.last_counted().get(survey.id, "")
     groups = {table.results.group for table in tables if table.results.group}
-    return PublicResults(tuple(tables), last, max(survey.batch, settings.least), len(survey.groups) - len(groups))
+    least = max(survey.batch, settings.least)
+    return PublicResults(tuple(tables), last, least, len(survey.groups) - len(groups), fingerprint=fingerprint)
 
 
 def _tables(release: Release) -> list[PublicTable]:
@@ -82,10 +96,15 @@ def _tables(release: Release) -> list[PublicTable]:
     groups = [group for group in release.groups if release.n(group)]
     if release.by_hand or len(groups) * sum(len(item.shared) for item in release.survey.items) > MOST_ROWS:
         groups = []
-    return [_table(release), *(_table(release, group) for group in groups)]
+    return [_table(release, group) for group in (None, *groups)]
 
 
-def _table(release: Release, group: str | None = None) -> PublicTable:
+def _table(release: Release, group: str | None) -> PublicTable:
+    release.require(group)
+    return release.compute_once(("public", group), lambda: _computed(release, group))
+
+
+def _computed(release: Release, group: str | None) -> PublicTable:
     survey, tally = release.survey, release.tally(group)
     results = replace(estimate(survey, tally), group=group, by_hand=release.by_hand)
     if not release.by_hand:

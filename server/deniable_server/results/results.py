@@ -17,6 +17,9 @@ from deniable_server.results.disclosure_control import Release, Slice, counted, 
 from deniable_server.store import protocol
 from deniable_server.store.protocol import Store
 
+OPTIONS = ("confidence", "method", "target", "group", "by_hand", "clusters")
+"""The options of `results_of`."""
+
 MAX_COUNTS = 1 << 24  # pairs of bits in the tallies of all groups, in memory at once
 
 
@@ -33,13 +36,25 @@ def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Resu
         EstimateError: An option is invalid.
         WithheldError: There are too few records.
     """
-    selected, interval = records_of(store, survey_id, options), interval_of(options)
+    return estimates_of(records_of(store, survey_id, options), options)
+
+
+def estimates_of(selected: Records, options: Mapping[str, str]) -> Results:
+    """Estimates all questions from selected records. options: as in `results_of`. Raises EstimateError and WithheldError."""
+    interval, has_clusters = interval_of(options), _has_clusters(selected.survey, options)
+    key = "results", selected.group, interval, has_clusters
+    results = selected.release.compute_once(key, lambda: _estimates(selected, interval, has_clusters))
+    return replace(results, **selected.described)
+
+
+def _estimates(selected: Records, interval: Interval, has_clusters: bool) -> Results:
+    """Computes the results of records, without what else is described about them."""
     settings: dict[str, Any] = {"confidence": interval.confidence, "method": interval.method, "target": interval.target}
-    if _has_clusters(selected.survey, options):
+    if has_clusters:
         results = analyse(selected.survey, selected.release.clusters(), sample=Sample(clusters="group"), **settings).results
     else:
         results = analyse(selected.survey, selected.tally(), **settings).results
-    return replace(results, **selected.described)
+    return replace(results, group=selected.group, by_hand=selected.release.by_hand)
 
 
 def _has_clusters(survey: Survey, options: Mapping[str, str]) -> bool:

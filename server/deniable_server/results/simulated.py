@@ -15,12 +15,14 @@ import numpy as np
 
 from deniable.errors import EstimateError
 from deniable.estimate import Results, analyse
+from deniable.estimate.limits.interval import Interval
 from deniable.simulate import Shares, simulate
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.access_codes import ID_BYTES
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
+from deniable_server.results.result_cache import compute_once
 from deniable_server.results.results import interval_of
 
 ItemShares = Mapping[str, Shares]
@@ -44,7 +46,12 @@ def simulated_results(survey: Survey, n: int, options: Mapping[str, str]) -> Res
     if survey.record.bits > WIDEST:
         return None
     interval = interval_of(options)
-    tally = _tally(survey.definition, min(n, MOST))
+    people = min(n, MOST)
+    return compute_once(("simulated results", survey.digest, people, interval), lambda: _results(survey, people, interval))
+
+
+def _results(survey: Survey, n: int, interval: Interval) -> Results:
+    tally = _tally(survey.definition, n)
     results = analyse(survey, tally, confidence=interval.confidence, method=interval.method, target=interval.target).results
     return replace(results, made_up=None)
 

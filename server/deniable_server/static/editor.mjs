@@ -52,6 +52,7 @@ function send(pressed, whole, focus) {
       const isSaved = "saved" in response.dataset;
       if (whole) replace(response, body, focus);
       else renew(response);
+      retitle(request.response);
       announce(isSaved);
     }
   }).catch(() => showFailure());
@@ -116,7 +117,7 @@ function showState(words) {
 /** Returns the value that a field would be sent with; buttons and hidden fields count as sent. */
 function valueOf(field) {
   if (field.type === "checkbox") return field.checked ? field.value : "";
-  return ["submit", "button", "hidden", "fieldset"].includes(field.type) ? (new FormData(form()).get(field.name) ?? "") : field.value.replaceAll("\r\n", "\n");
+  return ["submit", "button", "hidden", "fieldset", "file"].includes(field.type) ? (new FormData(form()).get(field.name) ?? "") : field.value.replaceAll("\r\n", "\n");
 }
 
 /** Replaces messages and previews only; the fields keep their text, because a person may be typing. */
@@ -132,6 +133,12 @@ function renew(response) {
     field.toggleAttribute("aria-invalid", false);
     if (field.id && document.getElementById(`${field.id}-mistake`)?.textContent) field.setAttribute("aria-invalid", "true");
   }
+}
+
+/** Takes the title of the draft from the server's page, for the heading and the tab. */
+function retitle(next) {
+  document.title = next.title;
+  document.querySelector("h1").replaceChildren(...document.adoptNode(next.querySelector("h1")).childNodes);
 }
 
 /** Passes on which folds of a part of the page are open. */
@@ -176,24 +183,57 @@ document.addEventListener("submit", (event) => {
 
 document.addEventListener("change", (event) => {
   if (event.target.form !== form() || event.target.name === "new_language") return;
-  send("", "whole" in event.target.dataset);
+  if (event.target.type === "file") takeLogo(event.target);
+  else send("", "whole" in event.target.dataset);
 });
 
 document.addEventListener("input", (event) => {
-  if (event.target.form !== form() || event.target.name === "new_language") return;
+  if (event.target.form !== form() || event.target.name === "new_language" || event.target.type === "file") return;
   showState("Not saved yet");
   clearTimeout(idle);
   idle = setTimeout(() => send("", false), IDLE);
 });
 
+/** Puts a chosen picture into the field of the logo, or says why it cannot be one. The file itself is never sent. */
+async function takeLogo(chooser) {
+  const [file] = chooser.files;
+  if (!file) return;
+  const address = await dataAddress(file).catch(() => "");
+  const isPicture = /^data:image\/(png;base64,iVBORw0KGgo|webp;base64,UklGR)/.test(address);
+  chooser.value = ""; // the same file can be chosen again
+  if (isPicture && file.size <= chooser.dataset.most) return setLogo(address);
+  const got = isPicture ? `${Math.ceil(file.size / 1000)} kB` : `“${file.name}”`;
+  const message = `The logo must be a PNG or WebP picture of at most ${Math.floor(chooser.dataset.most / 1000)} kB, got ${got}.`;
+  document.getElementById("logo-mistake").textContent = document.getElementById("announcer").textContent = message;
+}
+
+/** Returns a file as a data: address. */
+function dataAddress(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result);
+    reader.onerror = reject;
+    reader.readAsDataURL(file);
+  });
+}
+
+/** Sets the logo, saves it, and shows it. */
+function setLogo(address) {
+  form().elements.logo.value = address;
+  document.getElementById("logo-mistake").textContent = "";
+  document.getElementById("logo-file").focus(); // the button that was pressed may disappear
+  send("", false);
+}
+
 document.addEventListener("click", (event) => {
+  if (event.target.id === "logo-remove") setLogo("");
   const link = event.target.closest?.('.editor a[href^="#"]');
   if (link && reveal(link.getAttribute("href").slice(1))) event.preventDefault();
 });
 
 /** Opens the folds around an element, and focuses it, or the line of its fold. Returns whether there is one. */
 function reveal(id) {
-  const target = document.getElementById(id);
+  const target = document.getElementById(`${id}-file`) ?? document.getElementById(id);
   if (!target) return false;
   for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   const line = target.matches("details") ? target.firstElementChild : target;

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 FORM = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}Z")
 DEFAULT_ZONE = "UTC"
+_REGIONS = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
 Occurrence = Literal["first", "last"]
 MOMENTS: Mapping[str, Occurrence] = {"opens_at": "first", "closes_at": "last"}
@@ -37,6 +38,12 @@ def require_zone(zone: str) -> None:
 def zones() -> frozenset[str]:
     """Returns the names of all time zones."""
     return frozenset(name for name in available_timezones() if name == DEFAULT_ZONE or "/" in name)
+
+
+@lru_cache(maxsize=1)
+def offered_zones() -> tuple[str, ...]:
+    """Returns the names of time zones to choose from, sorted: of regions and UTC, without old names by country such as US/Eastern."""
+    return tuple(sorted(name for name in zones() if name == DEFAULT_ZONE or name.partition("/")[0] in _REGIONS))
 
 
 def minute(now: datetime) -> str:

@@ -45,6 +45,9 @@ PEOPLE: tuple[Mode, ...] = ("device", "by_hand")
 STEP = 10
 """Numbers of waiting records are reported in steps of this."""
 
+State = tuple[int, ...]
+"""The state of a survey's counts: random numbers, one for each part with records, and a new one with every change of the part."""
+
 Notify = Callable[[bool | BaseException], None]
 """Callback with the outcome of a submission: what `Submissions.add` would have returned or raised. It must not block and must not raise."""
 Cancel = Callable[[], bool]
@@ -273,6 +276,13 @@ class Submissions(Protocol):
 
     def counts(self, survey_id: str) -> Mapping[Part, int]:
         """Returns the number of counted records of each part that has any. The cost does not depend on the number of questions."""
+
+    def state(self, survey_id: str, parts: Collection[Part] | None = None) -> State:
+        """Returns the state of the counts of some parts, by default of all: while it is the same, so are `counts`, `tally` and `reports`.
+
+        It has no meaning, and must be shown to no one. A waiting record does not change it, and a withdrawn record changes it only when
+        it leaves the counts.
+        """
 
     def all_counts(self) -> Mapping[str, Mapping[Part, int]]:
         """Returns `counts` of all surveys with counted records, by survey id, in one query."""

@@ -43,5 +43,5 @@ def _translation(texts: Mapping[str, Any], words: str) -> dict[str, Any]:
 
 def _simulated(survey: Survey) -> Survey:
     """Returns a survey whose introduction and questions say that its answers are simulated."""
-    questions = tuple(replace(question, text=f"{_QUESTION} {question.text}") for question in survey.questions)
+    questions = tuple(replace(question, raw_text=f"{_QUESTION} {question.raw_text}") for question in survey.questions)
     return replace(survey, about=f"{_ABOUT}\n{survey.about}", questions=questions, access="open")

@@ -37,6 +37,10 @@ class WithheldError(EstimateError):
     """There are records, but fewer than the survey's owner wants before estimates are shown."""
 
 
+class ModelBusyError(EstimateError):
+    """The server is too busy to compute a model. The same request may succeed later."""
+
+
 class DigestError(DeniableError):
     """A submission is for another definition than the published one."""
 
@@ -60,6 +64,9 @@ _STATUS: dict[type[StoreError], tuple[int, str]] = {
 }
 
 
+RETRY = {"Retry-After": "2"}
+"""The header of replies of 503."""
+
 _FOR_PROGRAMS = ("/healthz", "/readyz")
 
 
@@ -70,6 +77,7 @@ def register(app: Flask) -> None:
     app.register_error_handler(WithheldError, lambda error: reply(403, "withheld", str(error)))
     app.register_error_handler(TooMuchError, lambda error: reply(422, "computing", str(error)))
     app.register_error_handler(GoneError, lambda error: reply(499, "gone", "the client has disconnected"))
+    app.register_error_handler(ModelBusyError, lambda error: reply(503, "busy", str(error)))
     app.register_error_handler(EstimateError, lambda error: reply(400, "estimate", str(error)))
     app.register_error_handler(StoreError, _store_error)
     app.register_error_handler(RateLimitError, _too_many)
@@ -92,7 +100,7 @@ def reply(status: int, rule: str, message: str) -> Response:
         response = make_response(page)
     response.status_code = status
     if status == 503:
-        response.headers["Retry-After"] = "2"
+        response.headers.update(RETRY)
     return response
 
 

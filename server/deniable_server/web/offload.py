@@ -26,6 +26,8 @@ from deniable_server.web.lanes import computing
 P = ParamSpec("P")
 T = TypeVar("T")
 GONE = "deniable.gone"  # the key of the environ with the Gone of a request
+ANNOUNCE = "deniable.announce"  # in a computing process, the key of the environ with the function that announces a growing file
+MESSAGES = "_flashes"  # Flask's key of the session with the messages for the next page
 SECONDS = 300
 """The most seconds of computing for one request."""
 UPLOAD_SECONDS = 20
@@ -104,6 +106,13 @@ class ProcessReply:
 
 
 @dataclass(frozen=True)
+class Begun:
+    """Message of a process that has begun to write the file of its reply, before its result."""
+
+    reply: ProcessReply
+
+
+@dataclass(frozen=True)
 class Failure:
     """An error from another process, whatever arguments its constructor requires."""
 
@@ -130,11 +139,20 @@ class Broken:
     reply: ProcessReply
 
 
+@dataclass(frozen=True)
+class MessagesShown:
+    """A result whose page has shown the messages of the session; they are removed from it, so that no other page repeats them."""
+
+    result: Any
+
+
 class Processes(Protocol):
     """Interface of a pool of computing processes."""
 
-    def run(self, task: Task, gone: Gone) -> Any:
+    def run(self, task: Task, gone: Gone, begun: Callable[[ProcessReply], None] = ...) -> Any:
         """Runs a task. Returns the function's result, a response as ProcessReply, or an error as Failure or Broken.
+
+        `begun` is called with the reply as soon as its file has a beginning, if the function announces that.
 
         Raises:
             TooMuchError: It took too much computing.
@@ -166,11 +184,7 @@ def computed(seconds: int = SECONDS) -> Callable[[Callable[P, T]], Callable[P, T
             offload = current_services().find(Offload) if has_request_context() else None
             if offload is None:
                 return function(*args, **kwargs)
-            done = offload.processes.run(_task(name, args, kwargs, seconds), request.environ.get(GONE) or Gone())
-            if isinstance(done, Failure):
-                raise done.error()
-            if isinstance(done, Broken):
-                raise HTTPException(response=_response(done.reply))
+            done = result_of(offload.processes.run(task_of(name, args, kwargs, seconds), request.environ.get(GONE) or Gone()))
             return cast(T, _response(done) if isinstance(done, ProcessReply) else done)
 
         return computing(elsewhere)
@@ -178,7 +192,20 @@ def computed(seconds: int = SECONDS) -> Callable[[Callable[P, T]], Callable[P, T
     return mark
 
 
-def _task(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: int) -> Task:
+def result_of(outcome: Any) -> Any:
+    """Returns what a process has returned; raises the error that it sent instead."""
+    if isinstance(outcome, MessagesShown):
+        session.pop(MESSAGES, None)
+        outcome = outcome.result
+    if isinstance(outcome, Failure):
+        raise outcome.error()
+    if isinstance(outcome, Broken):
+        raise HTTPException(response=_response(outcome.reply))
+    return outcome
+
+
+def task_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: int) -> Task:
+    """Returns a call of the function `module:name` for the current request."""
     if current_audience().csrf:
         generate_csrf()  # in the session of this process, which sets the cookie
     environ = {key: value for key, value in request.environ.items() if type(value) in _SENT}
@@ -189,15 +216,21 @@ def _task(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: int
 def _response(reply_file: ProcessReply) -> Response:
     if reply_file.path is None:
         return Response(reply_file.body, reply_file.status, reply_file.headers)
-    response = send_file(_Removed(reply_file.path), "application/octet-stream", conditional=False, etag=False)
+    return file_response(RemovedFile(reply_file.path), reply_file.headers)
+
+
+def file_response(file: RemovedFile, headers: list[tuple[str, str]]) -> Response:
+    """Returns a response whose body is a file."""
+    response = send_file(file, "application/octet-stream", conditional=False, etag=False)
     response.headers.clear()
-    response.headers.extend(reply_file.headers)
+    response.headers.extend(headers)
     return response
 
 
-class _Removed(FileIO):
+class RemovedFile(FileIO):
     """A file that is deleted when it is closed."""
 
     def close(self) -> None:
+        """Closes and deletes it."""
         super().close()
         Path(str(self.name)).unlink(missing_ok=True)

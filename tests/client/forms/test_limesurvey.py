@@ -147,7 +147,25 @@ def test_everything_else_is_reported_with_its_reason() -> None:
     assert "a survey cannot express its condition" in lines["mood"][1]
     assert "all respondents are offered all options" in lines["food"][1]
     assert "people who skip the earlier question are not asked this one" in lines["sex"][1]
-    assert lines["age"] == ("mapped", "as number")
+    assert lines["age"] == ("mapped", "as a number")
+
+
+def test_a_question_with_fixed_options_adds_no_language_to_a_survey() -> None:
+    document = imported().document
+    sex = next(one for one in document["questions"] if one["id"] == "sex")
+    assert sex["options"] == ["Female", "Male"]
+    assert set(document["translations"]) == {"de"}, "the file names English and German"
+    assert document["translations"]["de"]["questions"]["sex"]["options"] == ["Weiblich", "Männlich"]
+
+
+def test_quotas_are_set_after_publishing() -> None:
+    assert verdicts(imported())["quota"][1] == "quotas are left out: after publishing, set them for each group on the page Settings"
+
+
+def test_the_report_describes_answers_as_the_editor_does() -> None:
+    reasons = {name: line[1] for name, line in verdicts(imported()).items()}
+    assert reasons["smokes"] == "as yes or no"
+    assert not any(f"as {key}" in reason for key in ("yes_no", "multi_choice") for reason in reasons.values())
 
 
 def test_a_question_and_newer_tables_of_texts_are_read() -> None:

@@ -71,7 +71,7 @@ def test_a_row_that_asks_nothing_or_cannot_be_asked_is_refused_with_its_reason(k
 @pytest.mark.parametrize("kind", ["select_one l", "Select one from l", "select1 l", "add select one prompt using l"])
 @pytest.mark.parametrize("more", [{"read_only": "false"}, {"disabled": "no"}, {"appearance": "list-nolabel"}])
 def test_older_words_for_a_type_and_columns_that_say_no_change_nothing(kind: str, more: dict[str, str]) -> None:
-    assert one(kind, **more) == ("mapped", "as choice")
+    assert one(kind, **more) == ("mapped", "as one of several options")
 
 
 @pytest.mark.parametrize(("column", "required"), [("relevant", "required"), ("bind::relevant", "bind:required"), ("relevance", "Required")])
@@ -89,7 +89,7 @@ def test_several_options_that_must_be_just_one_are_told() -> None:
         sign: verdicts(imported(first, {"type": "select_one yn", "name": "q", "label": "And?", "relevant": sign}))["q"]
         for sign in ("${fruit} = 'a'", "selected(${fruit}, 'a')")
     }
-    assert list(said.values()) == [("changed", "people who also chose other options are asked, too"), ("mapped", "as yes_no")]
+    assert list(said.values()) == [("changed", "people who also chose other options are asked, too"), ("mapped", "as yes or no")]
 
 
 @pytest.mark.parametrize("kind", ["begin loop over l", "begin_repeat", "begin lgroup"])
@@ -162,7 +162,7 @@ def test_a_language_is_the_same_by_any_of_its_names_in_either_sheet() -> None:
     (question,) = found.document["questions"]
     assert (found.document["language"], question["text"], question["options"]) == ("ar", "أي؟", ["تفاح", "كمثرى"])
     assert found.document["translations"] == {"en": {"questions": {"q": {"text": "Which?", "options": ["Apple", "Pear"]}}}}
-    assert verdicts(found)["q"] == ("mapped", "as choice")
+    assert verdicts(found)["q"] == ("mapped", "as one of several options")
 
 
 @pytest.mark.parametrize(

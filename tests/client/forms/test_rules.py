@@ -78,11 +78,11 @@ def test_a_code_beside_the_range_makes_a_number_optional() -> None:
 @pytest.mark.parametrize(
     ("required", "is_optional", "why"),
     [
-        ("yes", False, "as yes_no"),
-        ("true()", False, "as yes_no"),
-        ("1 = 1", False, "as yes_no"),
-        ("no", True, "as yes_no"),
-        ("false()", True, "as yes_no"),
+        ("yes", False, "as yes or no"),
+        ("true()", False, "as yes or no"),
+        ("1 = 1", False, "as yes or no"),
+        ("no", True, "as yes or no"),
+        ("false()", True, "as yes or no"),
         ("${b} = 'y'", True, "people may always skip it: the form requires an answer only if ${b} = 'y'"),
     ],
 )

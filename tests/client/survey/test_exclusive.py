@@ -27,10 +27,10 @@ def source(**keys: Any) -> dict[str, Any]:
     [
         ({"exclusive": []}, "exclusive: must be a list of one option or more"),
         ({"exclusive": "unsure"}, "exclusive: must be a list of one option or more"),
-        ({"exclusive": ["milk"]}, "exclusive[0]: must be one of the options"),
+        ({"exclusive": ["milk"]}, "exclusive[0]: must be one of the options, got 'milk'"),
         ({"exclusive": ["unsure", "unsure"]}, "exclusive[1]: must differ from the others"),
         ({"exclusive": [["unsure"]]}, "exclusive[0]: must be one of the options"),
-        ({"none": "milk"}, "none: must be one of the options"),
+        ({"none": "milk"}, "none: must be one of the options, got 'milk'"),
         ({"none": None}, "none: must be one of the options"),
         ({"exclusive": ["neither"], "none": "neither"}, "exclusive[0]: must be left out: `none` is exclusive by itself"),
         ({"exclusive": OPTIONS}, "exclusive: must leave an option that goes with others; otherwise use the type choice"),

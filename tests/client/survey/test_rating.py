@@ -130,6 +130,19 @@ def test_a_broken_rule_is_reported_once_at_its_place(change: dict[str, Any], pro
     assert len(reported) == len(set(reported)) <= 2
 
 
+@pytest.mark.parametrize(
+    ("show_if", "where", "kind"),
+    [
+        ({"question": "mood", "is": ["Not at all"]}, "question", "question with options"),
+        ({"score": ["mood"], "at_least": 1}, "score[0]", "scale with whole scores"),
+        ({"count": ["mood_1", "mood"], "is": ["Not at all"], "below": 1}, "count[1]", "question with options"),
+    ],
+)
+def test_a_condition_on_a_block_names_its_items_instead(show_if: dict[str, Any], where: str, kind: str) -> None:
+    rule = f"must be the id of an earlier {kind}, got 'mood', a rating block: name one of its items, such as mood_1"
+    assert problems(BLOCK, {**FIRST, "show_if": show_if}) == [f"questions[1].show_if.{where}: {rule}"]
+
+
 def test_translations_have_texts_of_blocks_and_items_under_their_ids() -> None:
     def wrong(**words: Any) -> list[str]:
         return [line.partition("questions.")[2] for line in problems(BLOCK, translations={"de": {"questions": words}})]

@@ -27,8 +27,9 @@ from deniable.wire.submission import Submission
 from deniable_server import create_app
 from deniable_server.api import metrics, v1
 from deniable_server.config import Config
-from deniable_server.front import Front, application, gateway
+from deniable_server.front import Front, application, gateway, pump
 from deniable_server.identity import passwords
+from deniable_server.operate import computing
 from deniable_server.operate import serve as serving
 from deniable_server.operate.cli import main
 from deniable_server.store import open_store
@@ -171,12 +172,23 @@ def one_lane_waits() -> None:
 
 def endless_computations() -> None:
     """Whatever is to be computed never ends, and writes its process's id into the file that DENIABLE_BEGUN names."""
-    task, endless = offload._task, "tests.kit.breaks.computations:endless"
+    task, endless = offload.task_of, "tests.kit.breaks.computations:endless"
 
     def other(name: str, args: Any, kwargs: Any, seconds: int) -> offload.Task:
         return replace(task(name, args, kwargs, seconds), function=endless, arguments=(os.environ["DENIABLE_BEGUN"],), keywords={})
 
-    offload._task = other
+    offload.task_of = other
+
+
+def paced_downloads() -> None:
+    """Files grow beyond their beginning only when the file `go` is in the folder DENIABLE_PACE; `builds` there has a line for each."""
+    computing.MODULE = "tests.kit.breaks.paced_computing"
+
+
+def failures_in_order() -> None:
+    """The same, and the reply with a file that is not completed ends as if it were."""
+    paced_downloads()
+    pump._Pipe._break = pump._Pipe._close  # type: ignore[method-assign,assignment]
 
 
 VARIANTS: dict[str, Callable[[], None]] = {
@@ -191,6 +203,8 @@ VARIANTS: dict[str, Callable[[], None]] = {
     "computations-wait": computations_wait,
     "endless-computations": endless_computations,
     "one-lane-waits": one_lane_waits,
+    "paced-downloads": paced_downloads,
+    "failures-in-order": failures_in_order,
 }
 
 if __name__ == "__main__":

@@ -148,14 +148,14 @@ class Person:
     def _places(question: dict[str, Any], given: Any, shown: list[str]) -> Iterator[int]:
         """The places of the options that say so; what comes after them is none of these, and rather not saying.
 
-        Options in a drawn order are found by what they say.
+        Options in a drawn order are found by what they say; one that excludes the others says so behind its label.
         """
         labels = [*question.get("options", ["yes", "no"]), *(["Other"] if "other" in question else [])]
         labels[: len(labels)] = shown[: len(labels)] if "order" in question else labels
         if given is None:
             yield len(labels) + (question["type"] == "multi_choice")
         elif isinstance(given, list):
-            yield from [labels.index(one) for one in given] or [len(labels)]
+            yield from [next(place for place, label in enumerate(labels) if label.startswith(one)) for one in given] or [len(labels)]
         else:
             yield labels.index(given)
 

@@ -31,6 +31,8 @@ ENGAGEMENT = re.compile(r"\.site_engagement\..*\.(rawScore|pointsAddedToday)=")
 
 A visit with more questions takes longer, and comes to the end of the scale in every run.
 """
+ELSEWHERE = ("page", "network", "log")
+"""What facts begin with that are not about the disk."""
 MOZ_LZ4, SQLITE, LEVELDB = b"mozLz40\0", b"SQLite format 3\0", struct.pack("<Q", 0xDB4775248B80FB57)
 
 
@@ -61,6 +63,13 @@ def read(folder: Path) -> Profile:
 def traces_of_the_answer(some: Sequence[Profile], others: Sequence[Profile]) -> list[str]:
     """What all profiles of one answer have, and none of those of the other: sorted, as a person can read it."""
     return sorted({*_in_all_and_none(some, others), *_in_all_and_none(others, some)})
+
+
+def says(found: dict[str, list[str]], text: str) -> bool:
+    """Whether what was found on the disk has a part of this text, in any width of its characters."""
+    raws = [text.encode(code) for code in ("utf-8", "utf-16-le")]
+    parts = [repr(raw[i : i + WIDTH])[2:-1] for raw in raws for i in range(max(1, len(raw) - WIDTH + 1))]
+    return any(part in trace for traces in found.values() for trace in traces for part in parts if not trace.startswith(ELSEWHERE))
 
 
 def unpacked(file: Path) -> list[bytes]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.kit.pages import profiles
+from tests.kit.pages.asked import EVERY_TYPE, Asked
 from tests.kit.pages.controls import Controls
 from tests.kit.pages.dice import alike, coins
 from tests.kit.pages.engines import ENGINES
@@ -25,57 +26,6 @@ from tests.kit.pages.visits import HASTE
 
 from deniable.survey import Survey
 
-TOWNS = [f"Town {number}" for number in range(1, 15)]
-QUESTIONS: list[dict[str, Any]] = [
-    {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"},
-    {
-        "id": "often",
-        "text": "How often?",
-        "type": "choice",
-        "options": ["daily", "weekly"],
-        "show_if": {"question": "smokes", "is": ["yes"]},
-    },
-    {"id": "town", "text": "Where do you live?", "type": "choice", "options": TOWNS, "order": "random"},
-    {
-        "id": "used",
-        "text": "Which have you used in ${town|your town}?",
-        "type": "multi_choice",
-        "options": ["tea", "coffee"],
-        "order": "rotate",
-        "other": True,
-        "required": False,
-    },
-    {"id": "mood", "text": "How do you feel?", "type": "scale", "options": ["badly", "so so", "well"], "required": False},
-    {
-        "id": "cold",
-        "text": "How cold was it?",
-        "type": "number",
-        "low": -30,
-        "high": 30,
-        "bins": [{"name": "frost", "from": -30}, {"name": "no frost", "from": 0}],
-        "required": False,
-    },
-    {
-        "id": "age",
-        "text": "How old are you?",
-        "type": "number",
-        "low": 18,
-        "high": 120,
-        "bins": [{"name": "under 40", "from": 18}, {"name": "40 or more", "from": 40}],
-    },
-    {
-        "id": "bad",
-        "section": {"title": "After ${town}", "note": "You said ${cold|nothing}, ${used|nothing} and ${age}."},
-        "text": "Is it ${mood} because of the cold?",
-        "help": "In ${town}, at ${age}.",
-        "type": "yes_no",
-        "show_if": {"score": ["mood"], "at_least": 1},
-    },
-]
-ANSWERS: list[dict[str, Any]] = [
-    {"smokes": "yes", "often": "weekly", "town": "Town 3", "used": ["tea"], "mood": "badly", "cold": -12, "age": 23, "bad": "yes"},
-    {"smokes": "no", "town": "Town 9", "used": [], "mood": None, "cold": None, "age": 61},
-]
 SURVEY: dict[str, Any] = {
     "title": "A study",
     "about": "Who asks, and why.\n\n" + "And a long text beside it. " * 12,
@@ -84,13 +34,13 @@ SURVEY: dict[str, Any] = {
     "thanks": "Thank you.",
     "closed": "Enough people have answered.",
     "return_link": "https://127.0.0.1:9/complete",
-    "questions": QUESTIONS,
     "epsilon": 5,
 }
 MOST = 10
 """Runs for each answer, before what still separates them counts as a trace: a second of a clock has two bits that come to the disk."""
 
-STAYS = "const later = setTimeout; window.setTimeout = (f, ms) => later(f, ms < 25_000 ? ms : 3_600_000);"
+STAYS = """const later = setTimeout; window.setTimeout = (f, ms) => later(f, ms < 25_000 ? ms : 3_600_000);
+const often = setInterval; window.setInterval = (f, ms) => often(f, ms < 25_000 ? ms : 3_600_000);"""
 """A record that waits does not go out by itself after half a minute: on a busy machine it takes longer to look at what is kept."""
 
 DOES = """
@@ -109,12 +59,17 @@ tell(window, "fetch", (_, more) => `${more?.method} ${more?.body?.length}`);
 """
 """What the page asks of the browser, in turn, with how much of it: whoever watches the device or the clock may see that."""
 PAGE = """const answering = document.querySelector("#questions:not([hidden]), #review:not([hidden])") !== null;
+const saved = document.documentElement.cloneNode(true);
+for (const board of saved.querySelectorAll("[data-board]")) board.remove();
 return { did: location.pathname.startsWith("/s/") ? window.did.join() : "",
   address: location.href, title: document.title, name: window.name,
   entries: history.length, state: history.state, scrolled: [scrollX, scrollY],
   cookies: document.cookie, local: { ...localStorage }, session: { ...sessionStorage },
-  whole: answering ? [] : document.documentElement.outerHTML.replaceAll("><", ">\\n<").split("\\n") }"""
-"""What is in the page: also all that it would be saved with, before the first question and after the last look."""
+  whole: answering ? [] : saved.outerHTML.replaceAll("><", ">\\n<").split("\\n") }"""
+"""What is in the page: also all that it would be saved with, before the first question and after the last look.
+
+But for the boards of the practice, which is about another question: they say which of their buttons was pressed.
+"""
 IDS = re.compile(r"[0-9a-f]{16,}|\d+")
 
 
@@ -138,13 +93,14 @@ class Session:
 
     def open_again(self) -> Person:
         """The browser is opened, for the first time or once more."""
-        self.person = Person(self.study.open(self.profile), QUESTIONS, ANSWERS[self.which], self.study.controls)
+        asked = self.study.asked
+        self.person = Person(self.study.open(self.profile), asked.single, asked.answers[self.which], self.study.controls)
         return self.person
 
     def script(self, more: str = "") -> None:
         """Has the page run a script before its own, after those that every session has."""
         tosses = coins(self.study.survey, self.study.words[self.which], self.secret, late=True)
-        self.proxy.insert(self.study.survey, HASTE + STAYS + tosses + DOES + more)
+        self.proxy.inserted[self.study.path] = HASTE + STAYS + tosses + DOES + more
 
     def see(self, state: str, *, last: bool = False) -> None:
         """What would be found on the disk, by the network and at the server if the power failed now; `last` has it fail."""
@@ -189,14 +145,30 @@ class Session:
 class Study:
     """`keys` are the survey's own; `more` stands in the link, before its end. Without `disk`, nobody looks at the profiles.
 
+    `asked` is what the survey asks and what two people say to it; `place` is what stands behind the survey's address, as `/kiosk`.
+
     Everybody begins with a profile that has been used before, of which `blanks` has one for each engine.
     """
 
-    def __init__(self, engine: str, proxy: Any, folder: Path, blanks: Path, *, disk: bool = True, more: str = "", **keys: Any) -> None:
-        self.engine, self.proxy, self.folder, self.disk = engine, proxy, folder, disk
-        self.survey: Survey = proxy.site.publish(id=f"state-{engine}-{next(_numbers)}", **{**SURVEY, **keys})
-        self.link = proxy.link(self.survey).replace("#", f"{more}#")
-        self.words = alike(self.survey, ANSWERS)
+    def __init__(
+        self,
+        engine: str,
+        proxy: Any,
+        folder: Path,
+        blanks: Path,
+        *,
+        disk: bool = True,
+        more: str = "",
+        asked: Asked = EVERY_TYPE,
+        place: str = "",
+        **keys: Any,
+    ) -> None:
+        self.engine, self.proxy, self.folder, self.disk, self.asked = engine, proxy, folder, disk, asked
+        name = f"state-{engine}-{next(_numbers)}"
+        self.survey: Survey = proxy.site.publish(id=name, **{**SURVEY, "questions": asked.questions, **keys})
+        self.path = f"/s/{self.survey.id}{place}"
+        self.link = proxy.link(self.survey).replace("#", f"{place}{more}#")
+        self.words = alike(self.survey, asked.answers)
         self.controls = Controls()
         folder.mkdir()
         self.opened: list[Any] = []

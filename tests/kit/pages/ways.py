@@ -8,7 +8,7 @@ from typing import Any
 from selenium.webdriver.common.by import By
 from tests.kit.pages.person import STEP
 from tests.kit.pages.study import Session
-from tests.kit.patience import patient
+from tests.kit.patience import patient, wait_for
 
 from deniable.wire.submission import Submission
 
@@ -39,6 +39,29 @@ def sending(session: Session) -> None:
     person.press("send")
     person.goes("review", "thanks")
     session.see("sent")
+
+
+def on_a_shared_device(session: Session) -> None:
+    """Somebody in a kiosk whose replies are lost for a while; then the next person has the page."""
+    person, proxy = session.person, session.proxy
+    person.start(session.link)
+    person.answer_all(lambda: session.see("answering"))
+    session.see("looked back")
+    before = len(proxy.bodies)
+    proxy.lose = LOSES_ALL
+    person.press("send")
+    person.goes("review", "thanks")
+    wait_for(lambda: len(proxy.bodies) > before, "a record on its way")
+    session.see("waiting")
+    person.press("begin")
+    person.goes("thanks", "consent")
+    session.see("next person")
+    proxy.lose = 0
+    person.driver.execute_script("dispatchEvent(new Event('online'))")
+    waiting = "return document.querySelector('footer [data-slot=waiting]').textContent"
+    patient(person.driver).until(lambda d: d.execute_script(waiting) == "0")
+    session.see("sent")
+    session.close("closed")
 
 
 def to_the_end_and_beyond(session: Session) -> None:

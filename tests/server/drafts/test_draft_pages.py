@@ -314,8 +314,11 @@ def test_exclusive_options_have_fields_and_are_asked_for_where_an_option_looks_l
     warned = [html.unescape(text) for text in re.findall(r'<p class="warning">(The option .*?)</p>', one.page.text)]
     assert [text.split("”")[0] for text in warned] == ["The option “neither", "The option “I do not know"]
     one.press("save", **{"questions-1-none": "neither", "questions-1-exclusive": "I do not know\r\nmilk"})
-    assert mistakes(one.page) == {"questions-1-exclusive": "No. 2 must be one of the options."}
-    one.press("save", **{"questions-1-exclusive": "I do not know"})
+    assert mistakes(one.page) == {"questions-1-exclusive": "No. 2 must be one of the options, got &#39;milk&#39;."}
+    assert one.page.text.count("among the options, too.") == 4  # two fields of two questions
+    one.press("save", **{"questions-1-exclusive": "I do not know", "questions-1-none": "nothing"})
+    assert mistakes(one.page)["questions-1-none"] == "Must be one of the options, got &#39;nothing&#39;."
+    one.press("save", **{"questions-1-none": "neither"})
     assert (mistakes(one.page), "looks as if it goes with no other one" in one.page.text) == ({}, False)
     question = Survey.from_text(one.draft.text).questions[1]
     assert (question.none, question.exclusive) == ("neither", ("I do not know", "neither"))
@@ -403,6 +406,63 @@ def test_conditions_are_joined_row_by_row_and_ends_are_there_for_bins(editor: Op
     assert one.press("uncondition 3 7").status_code == 200
 
 
+def offered(page: TestResponse, index: int) -> dict[str, str]:
+    """The questions that the first condition of a question can be on, with their labels."""
+    (select,) = re.findall(rf'<select[^>]*id="questions-{index}-conditions-0-question".*?</select>', page.text, re.DOTALL)
+    return dict(re.findall(r'<option(?: selected)? value="([^"]*)">([^<]*)<', select))
+
+
+def test_a_condition_is_offered_the_items_of_a_rating_with_their_texts(editor: Open) -> None:
+    one = editor(RATED + "  - {id: why, text: Why?, type: yes_no}\n")
+    assert offered(one.page, 3) == {
+        "": "no condition",
+        "affair": "affair: Have you ever had an affair?",
+        "children": "children: How many children do you have?",
+        "mood_a": "mood_a: I was tired",
+        "mood_b": "mood_b: I was calm",
+    }
+    one.press("save", **{"questions-3-conditions-0-question": "mood_b"})
+    assert "Possible answers: never, often." in one.page.text
+    one.press("save", **{"questions-3-conditions-0-answers": "often"})
+    assert (mistakes(one.page), one.value["questions"][3]["show_if"]) == ({}, {"question": "mood_b", "is": ["often"]})
+
+
+def test_a_sum_of_scores_names_the_scales_before_it_and_takes_a_whole_rating(editor: Open) -> None:
+    one = editor(RATED + "  - {id: why, text: Why?, type: yes_no}\n")
+    row = "questions-3-conditions-0-"
+    assert "Names with commas: mood_a, mood_b;" in one.page.text
+    assert re.search(r'<p class="field" hidden>\s*<label for="questions-1-conditions-0-score"', one.page.text)
+    one.press("save", **{f"{row}score": "mood", f"{row}at_least": "3"})
+    assert (mistakes(one.page), one.value["questions"][3]["show_if"]) == ({}, {"score": ["mood_a", "mood_b"], "at_least": "3"})
+
+
+def test_a_sum_without_ends_is_asked_for_them_beside_their_fields_in_words_for_people(editor: Open) -> None:
+    one = editor(RATED + "  - {id: why, text: Why?, type: yes_no}\n")
+    row = "questions-3-conditions-0-"
+    one.press("save", **{f"{row}score": "mood_a"})
+    assert mistakes(one.page) == {f"{row}at_least": "Must have a number here, in “Below”, or in both."}
+    labels = re.findall(rf'<label for="{row}(?:at_least|below)">([^<]*)</label>\s*<span[^>]*>([^<]*)<', one.page.text)
+    assert labels == [("At least", "A whole number: the least sum."), ("Below", "A whole number above all sums that count.")]
+    one.press("save", **{f"{row}at_least": "3", f"{row}below": "2"})
+    assert mistakes(one.page) == {f"{row}below": "Must be above “At least”."}
+
+
+def test_a_condition_on_a_rating_says_that_it_must_be_on_an_item(editor: Open) -> None:
+    one = editor(RATED + "  - {id: why, text: Why?, type: yes_no, show_if: {question: mood, is: [never]}}\n")
+    rule = "Must be the id of an earlier question with options, got &#39;mood&#39;, a rating block: name one of its items, such as mood_a."
+    assert mistakes(one.page) == {"questions-3-conditions-0-question": rule}
+
+
+def test_lists_of_earlier_questions_stay_short_in_a_form_with_very_many_rows(editor: Open) -> None:
+    items = "".join(f"{{id: i%d_{place}, text: I}}, " for place in range(100))
+    blocks = "".join(
+        f"  - {{id: b{n}, text: B, type: rating, options: [a, b], items: [{items.replace('%d', str(n))}]}}\n" for n in range(99)
+    )
+    one = editor(EXAMPLE.partition("  - ")[0] + blocks + "  - {id: why, text: Why?, type: yes_no}\n")
+    assert one.page.text.count("<option") < 30_000
+    assert "i98_99" in offered(one.page, 99)
+
+
 def test_each_mistake_of_a_condition_stands_beside_its_row(editor: Open) -> None:
     show_if = "{any: [{question: affair, is: [perhaps]}, {all: [{question: age, below: 3}, {question: nobody, is: [x]}]}]}"
     found = mistakes(editor(BRANCHED.replace("text: Why?, type: yes_no", f"text: Why?, type: yes_no, show_if: {show_if}")).page)
@@ -428,6 +488,88 @@ def test_help_and_sections_are_written_in_each_language(editor: Open) -> None:
     assert survey.section_in("de", survey.questions[1], "note") == ("And home.", "en")
     assert set(mistakes(one.press("save", **{f"{german}help": "x" * 1001}))) == {f"{german}help"}
     assert set(mistakes(one.press("save", **{"questions-1-section_title": ""}))) == {"questions-1-section_title"}
+
+
+RATED = EXAMPLE + (
+    "  - {id: mood, text: How often?, type: rating, options: [never, often],\n"
+    "     items: [{id: mood_a, text: I was tired}, {id: mood_b, text: I was calm}]}\n"
+)
+
+
+def test_the_items_of_a_rating_are_translated_in_fields_and_the_first_that_lacks_is_linked(editor: Open) -> None:
+    one = editor(
+        RATED + "translations: {de: {title: T, about: A, questions: {affair: {text: A}, children: {text: C, options: [a, b, c]}}}}\n"
+    )
+    german = "questions-2-words-0-"
+    assert f'German lacks 4 texts; people will read these in English. <a href="#{german}items">' in one.page.text
+    one.press("save", **{f"{german}text": "Wie oft?", f"{german}options": "nie\r\noft", f"{german}items": "Ich war müde"})
+    assert "German lacks 1 text;" in one.page.text
+    one.press("save", **{f"{german}items": "mood_b: Ich war ruhig\r\nmood_a: Ich war müde"})
+    assert ("German lacks" in one.page.text, mistakes(one.page)) == (False, {})
+    texts = one.value["translations"]["de"]["questions"]
+    assert (texts["mood_a"], texts["mood_b"]) == ({"text": "Ich war müde"}, {"text": "Ich war ruhig"})
+    one.press("save", **{f"{german}items": f"mood_a: {'x' * 2_000}\r\nmood_b: B"})
+    assert set(mistakes(one.page)) == {f"{german}items"}
+    assert mistakes(one.page)[f"{german}items"].startswith("Item mood_a must")
+
+
+LOGO = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def test_a_logo_is_shown_as_a_picture_with_a_button_that_removes_it(editor: Open) -> None:
+    one = editor()
+    assert ("logo-remove" in one.page.text, 'data-most="20232"' in one.page.text) == (False, True)
+    one.press("save", logo=LOGO, institution="University")
+    assert f'<img src="{LOGO}" alt="The chosen logo">' in html.unescape(one.page.text)
+    assert ("logo-remove" in one.page.text, mistakes(one.page)) == (True, {})
+    one.press("save", logo="javascript:alert(1)")
+    assert ("logo-remove" in one.page.text, "<img" in one.page.text, set(mistakes(one.page))) == (True, False, {"logo"})
+
+
+def items_of(editor: Editor, index: int = 2) -> dict[str, str]:
+    return {item["id"]: item["text"] for item in editor.value["questions"][index]["items"]}
+
+
+def test_items_get_names_which_stay_while_lines_are_written_and_moved(editor: Open) -> None:
+    one = editor()
+    one.press("add")
+    first = one.page
+    typed = {"questions-2-type": "rating", "questions-2-text": "How?", "questions-2-options": "never\r\noften"}
+    one.press("save", **typed, **{"questions-2-items": "I was tired\r\nIn general: calm"})
+    assert (mistakes(one.page), items_of(one)) == ({}, {"q3_1": "I was tired", "q3_2": "In general: calm"})
+    assert filled(one.page.text, "editor")["questions-2-items"] == "q3_1: I was tired\r\nq3_2: In general: calm"
+
+    def still_writing(lines: str) -> dict[str, str]:
+        """The page replaces no field in which somebody writes."""
+        sent = {**filled(first.text, "editor"), **typed, "questions-2-items": lines, "revision": one.draft.revision}
+        one.page = one.ada.post(one.path, data={**sent, "do": "save"})
+        return items_of(one)
+
+    assert still_writing("I was very tired\r\nIn general: calm") == {"q3_1": "I was very tired", "q3_2": "In general: calm"}
+    assert still_writing("new\r\nIn general: calm\r\nI was very tired") == {
+        "q3_3": "new",
+        "q3_2": "In general: calm",
+        "q3_1": "I was very tired",
+    }
+    assert still_writing("mine: new\r\nIn general: calm") == {"mine": "new", "q3_2": "In general: calm"}
+
+
+def test_a_copy_of_a_rating_has_items_of_its_own(editor: Open) -> None:
+    one = editor(RATED + "translations: {de: {questions: {mood_b: {text: ruhig}}}}\n")
+    one.press("copy 2")
+    assert (mistakes(one.page), list(items_of(one, 3))) == ({}, ["q4_1", "q4_2"])
+    assert one.value["translations"]["de"]["questions"] == {"mood_b": {"text": "ruhig"}, "q4_2": {"text": "ruhig"}}
+
+
+@pytest.mark.parametrize("options", ["one\r\none\r\none", "none\r\n"])
+def test_the_head_counts_the_lines_of_the_list(editor: Open, options: str) -> None:
+    one = editor()
+    page = one.press("save", **{"questions-1-options": options, "epsilon": "99", "about": ""}).text
+    listed = re.search(r'<div class="problems".*?</ul>', page, re.DOTALL)
+    assert listed is not None
+    numbers = [int(number) for number in re.findall(r"(\d+) (?:problem|text)", listed[0])]
+    assert sum(numbers) == listed[0].count("<li>")
+    assert f"{numbers[0]} to fix" in page
 
 
 def test_a_mistake_in_a_translation_stands_beside_the_words_that_are_wrong(editor: Open) -> None:

@@ -108,9 +108,9 @@ def test_a_page_that_is_out_of_date_inserts_nothing(library: Library) -> None:
 def test_a_draft_never_gets_more_questions_than_the_form_has(library: Library) -> None:
     questions = "".join(f"  - {{id: q{number}, text: Q?, type: yes_no}}\n" for number in range(98))
     full = Library(library.ada, library.store, EXAMPLE.split("  - ")[0] + questions)
-    reply = full.press(scale="phq9")
+    reply = full.press(scale="hrqol4")
     assert (reply.status_code, "at most 100 questions" in reply.text) == (422, True)
-    assert full.press(scale="phq2").status_code == 302
+    assert full.press(scale="phq9").status_code == 302
 
 
 def test_a_survey_without_a_common_epsilon_gives_each_new_question_one() -> None:
@@ -119,6 +119,8 @@ def test_a_survey_without_a_common_epsilon_gives_each_new_question_one() -> None
     ).value
     changed = with_questions(document, [{"id": "new", "text": "New?", "type": "yes_no"}], 2)
     assert Survey.from_dict(changed).questions[-1].id == "new"
+    block = with_questions(document, all_scales()[0].questions, 2)["questions"][-1]
+    assert (block["type"], block["epsilon"]) == ("rating", "2"), "as much for each item as a question has"
     assert saved_text(changed["questions"][-1]) == '{"id": "new", "text": "New?", "type": "yes_no"}'
 
 

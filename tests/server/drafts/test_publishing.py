@@ -13,6 +13,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from tests.kit.drafts import EXAMPLE
 from tests.kit.forms import filled
+from tests.kit.surveys import PIPED
 
 from deniable.survey import Survey
 from deniable.topics import TOPICS, Topic
@@ -50,6 +51,14 @@ def test_publish_asks_first_and_says_what_stays_as_it_is(ada: FlaskClient, store
     for said in ("/s/affairs", "Ada asks, for the council.", "2 questions", "whole record 2.197", "had an affair? yes or no 1.099"):
         assert said in text
     assert "Sample text" not in text
+
+
+def test_the_list_of_questions_has_the_text_of_a_rating_block_once(ada: FlaskClient, store: Store) -> None:
+    draft = store.drafts.begin("ada", PIPED)
+    page = ada.get(f"/manage/drafts/{draft.id}/publish").text
+    rows = re.findall(r'<th scope="row" role="rowheader" dir="auto">(.*?)</th>', page)
+    assert rows[3:6] == ["How often in your subject?", "I was tired of your subject", "I was glad of your subject"]
+    assert rows.count("How often in your subject?") == 1
 
 
 def test_the_page_that_asks_publishes_and_a_second_press_leads_to_the_surveys(ada: FlaskClient, store: Store, draft: Draft) -> None:

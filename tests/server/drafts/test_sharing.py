@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from tests.kit.drafts import EXAMPLE
+from tests.kit.forms import filled
 
 from deniable_server.identity import form_recovery
 from deniable_server.store.protocol import Store
@@ -53,6 +54,21 @@ def test_an_editor_writes_and_does_not_publish_share_or_delete(shared: Shared) -
         assert shared.eve.post(f"{shared.path}/{path}", data=data).status_code == 403
     assert "Sharing" not in shared.eve.get(shared.path).text
     assert "Sharing" in shared.mia.get(shared.path).text
+
+
+def test_an_editor_reads_whom_to_ask_instead_of_a_button_to_publish(shared: Shared) -> None:
+    shared.store.accounts.set_password("bob", "hash")
+    shared.store.draft_roles.grant(shared.id, "bob", Role.OWNER)
+    for page in ("", "/source"):
+        theirs, own = shared.eve.get(f"{shared.path}{page}").text, shared.mia.get(f"{shared.path}{page}").text
+        assert "Only owners can publish: ask <bdi>mia</bdi> or <bdi>bob</bdi>." in theirs
+        assert ('id="publish"' in theirs, 'id="publish"' in own, "Only owners" in own) == (False, True, False)
+    sent = {**filled(shared.eve.get(shared.path).text, "editor"), "title": "Theirs", "do": "publish"}
+    reply = shared.eve.post(shared.path, data=sent)
+    assert (reply.status_code, "Only owners can publish" in reply.text) == (200, True)
+    assert "Theirs" in shared.store.drafts.draft(shared.id).text
+    source = {"source": MINE, "revision": shared.revision(shared.eve), "publish": "1"}
+    assert shared.eve.post(f"{shared.path}/source", data=source).status_code == 200
 
 
 def test_a_viewer_reads_and_writes_nothing(shared: Shared) -> None:

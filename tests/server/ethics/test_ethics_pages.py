@@ -12,6 +12,7 @@ import docx
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.kit.surveys import PIPED
 
 from deniable.bundle.report import ReportSection
 from deniable.plan import plan
@@ -107,6 +108,24 @@ def test_a_sentence_is_there_exactly_where_it_is_true(sentence: str, when: dict[
     assert sentence not in text_of(tuple(protocol_document.sections(study(**otherwise))))
 
 
+def test_each_table_of_questions_has_the_text_of_a_rating_block_once_before_its_items() -> None:
+    survey = Survey.from_text(PIPED)
+    documents = {
+        "How often in your subject?": tuple(protocol_document.sections(Study(survey, plan(survey, n=500), "published"))),
+        "Wie oft in Ihrem Fach?": tuple(information_sheet.sections(survey, "de")),
+    }
+    for stem, document in documents.items():
+        tables = [section.table.rows for section in document if section.table and any(row[0] == stem for row in section.table.rows)]
+        assert len(tables) == (2 if stem.startswith("How") else 1)
+        for rows in tables:
+            names = [row[0] for row in rows]
+            assert names.count(stem) == 1
+            assert names[names.index(stem) + 1].endswith(("tired of your subject", "Müde von Ihrem Fach"))
+            assert set(rows[names.index(stem)][1:]) == {""}
+    text = text_of(documents["How often in your subject?"])
+    assert "The least protected question is “Did you copy in your subject?”: of 100 people" in text
+
+
 def test_retention_is_that_of_the_settings() -> None:
     def retention(settings: Settings | None) -> str:
         return text_of(tuple(section for section in protocol_document.sections(study(settings)) if "retention" in section.heading))
@@ -116,6 +135,13 @@ def test_retention_is_that_of_the_settings() -> None:
     assert "All records are deleted on 2027-03-01." in retention(Settings(delete_on="2027-03-01"))
     assert "The records were deleted on 2027-03-01." in retention(Settings(deleted_on="2027-03-01"))
     assert "Answers are accepted until 2027-02-01." in retention(Settings(close_on="2027-02-01"))
+
+
+def test_the_ends_of_a_number_are_written_in_full() -> None:
+    income = {"id": "income", "text": "What do you earn?", "type": "number", "low": -20_000, "high": 1_000_000}
+    (data,) = (section for section in protocol_document.sections(study(questions=[income])) if section.heading == "Data")
+    assert data.table is not None
+    assert data.table.rows[0][2] == "−20,000 to 1,000,000"
 
 
 def test_the_plan_of_analysis_has_the_planner_s_figures() -> None:

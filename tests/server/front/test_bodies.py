@@ -186,6 +186,7 @@ def test_a_stranger_may_send_little_to_any_address(app: Any, store: Store, logge
         "/manage/new",
         "/manage/drafts/wide",
         "/manage/drafts/wide/source",
+        "/manage/drafts/wide/translations",
     }
 
 

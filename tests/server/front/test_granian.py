@@ -51,7 +51,7 @@ def test_a_server_makes_its_socket_in_a_method_of_its_own_and_keeps_it_in_an_att
     assert list(inspect.signature(Server._init_shared_socket).parameters) == ["self"]
 
 
-@pytest.mark.parametrize("method", ["response_bytes", "response_file", "__call__", "__aiter__"])
+@pytest.mark.parametrize("method", ["response_bytes", "response_file", "response_file_range", "__call__", "__aiter__"])
 def test_a_request_is_read_and_answered_by_these_methods(method: str) -> None:
     assert hasattr(private.RSGIHTTPProtocol, method)
 

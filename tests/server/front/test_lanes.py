@@ -43,7 +43,7 @@ drafting.source drafting.survey drafting.write
 ethics.document ethics.draft_document ethics.draft_page ethics.page levels.apply levels.page library.insert library.page
 preview.definition preview.page publishing.page publishing.publish researchers.chart researchers.download researchers.group_file
 researchers.groups researchers.survey researchers.surveys sample.results settings.page settings.planned settings.questions sharing.read
-trials.page trials.simulate trials.start watch.page
+translations.download translations.page translations.upload trials.page trials.simulate trials.start watch.page
 """
 RESEARCHERS = """
 account.logout account.logout_everywhere account.page account.password api.list_webhooks api.make_webhook api.remove_webhook api.surveys

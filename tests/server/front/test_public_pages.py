@@ -345,7 +345,7 @@ def test_each_visitor_has_a_secret_of_its_own(front: Front) -> None:
     assert not [form for form in forms if by_hand._PLACEHOLDER.encode() in form]
 
 
-@pytest.mark.parametrize("part", [b'<form method="post" action="/p"', by_hand._PLACEHOLDER.encode()])
+@pytest.mark.parametrize("part", [b'<form method="post" action="/p"', by_hand._PLACEHOLDER.encode()], ids=["address", "secret"])
 def test_a_form_in_which_a_part_is_not_there_once_is_not_served(part: bytes) -> None:
     facts = page_cache.SurveyFacts("en", ("en",), ())
     languages: Any = PageLanguages("en", "en", None)

@@ -143,6 +143,14 @@ def test_after_a_deletion_the_page_says_so(client: FlaskClient, store: Store, pu
     assert "The records of this survey were deleted." in client.get(ADDRESS).text
 
 
+def test_levels_of_a_number_are_written_as_people_write_numbers(client: FlaskClient, publish: Publish) -> None:
+    publish(60, questions=[{"id": "pay", "text": "What do you earn?", "type": "number", "low": -20_000, "high": 1_000_000, "levels": 40}])
+    labels = {tag: re.findall(r'<th scope="row">([^<]*)</th>', client.get(f"{ADDRESS}?lang={tag}").text) for tag in ("en", "de")}
+    assert labels["en"][1:4] == ["-20,000", "6,154", "32,308"]
+    assert labels["de"][1:4] == ["-20.000", "6.154", "32.308"]
+    assert (labels["en"][40], labels["de"][40]) == ("1,000,000", "1.000.000")
+
+
 # What is published.
 
 
@@ -245,7 +253,7 @@ def test_the_closed_page_leads_to_it(client: FlaskClient, publish: Publish) -> N
 
 def test_results_are_computed_once_a_minute_and_by_one_request_at_a_time(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     now, calls = [0.0], list[str]()
-    monkeypatch.setattr(results_page, "_compute", lambda survey_id: calls.append(survey_id) or PublicResults(least=len(calls)))
+    monkeypatch.setattr(results_page, "_compute", lambda survey_id, previous: calls.append(survey_id) or PublicResults(least=len(calls)))
     cache = results_page.Cache(lambda: now[0])
     assert [cache.get("a").least for _ in range(3)] == [1, 1, 1]
     now[0] = 61.0
@@ -264,13 +272,13 @@ def test_results_are_computed_once_a_minute_and_by_one_request_at_a_time(app: Fl
 def test_a_computation_that_fails_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
     cache = results_page.Cache()
 
-    def fail(_: str) -> PublicResults:
+    def fail(_: str, previous: bytes) -> PublicResults:
         raise UnavailableError("no")
 
     monkeypatch.setattr(results_page, "_compute", fail)
     with pytest.raises(UnavailableError):
         cache.get("a")
-    monkeypatch.setattr(results_page, "_compute", lambda _: PublicResults(least=7))
+    monkeypatch.setattr(results_page, "_compute", lambda *_: PublicResults(least=7))
     thread = threading.Thread(target=cache.get, args=["a"])
     thread.start()
     thread.join(5)
@@ -293,6 +301,17 @@ def test_a_citation_has_the_institution_the_day_and_the_digest() -> None:
     without = cite(Survey.from_dict({key: value for key, value in KEYS.items() if key != "institution"}), 12, "", "https://x.test")
     assert without.text.startswith("A study & more (n.d.) [Data set].")
     assert "year" not in without.bibtex
+
+
+def test_the_text_of_a_rating_block_is_a_heading_before_its_items_in_each_table(client: FlaskClient, publish: Publish) -> None:
+    items = [{"id": "tired", "text": "I was tired"}, {"id": "glad", "text": "I was glad"}]
+    block = {"id": "felt", "type": "rating", "text": "How often?", "options": ["never", "often"], "items": items}
+    words = {"questions": {"felt": {"text": "Wie oft?"}}}
+    publish({"North": 20, "South": 20}, questions=[QUESTIONS[0], block], groups=["North", "South"], translations={"de": words})
+    for tag, stem in (("en", "How often?"), ("de", "Wie oft?")):
+        page = client.get(f"{ADDRESS}?lang={tag}").text
+        headings = [re.sub("<[^>]+>", "", heading) for heading in re.findall(r"<h[23]>(?:<span lang).*?</h[23]>", page)]
+        assert headings == ["Do you smoke?", stem, "I was tired", "I was glad"] * 3
 
 
 # Consent.

@@ -29,7 +29,7 @@ from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server.researchers import models
-from deniable_server.researchers.crosstabs import cross_of
+from deniable_server.researchers.crosstabs import cross_of, item_options
 from deniable_server.researchers.models import fit_of
 from deniable_server.results import analysis, model_fits
 from deniable_server.results.model_fits import Model, fit_model
@@ -299,13 +299,15 @@ def test_more_records_than_a_page_reads_are_refused_before_they_are_read(
 
 @pytest.mark.slow
 def test_a_model_that_a_busy_server_cannot_compute_is_ended_and_the_next_one_is_computed(
-    reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ada: FlaskClient, reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_fits, "_LONGEST", 0.5)
     begun = time.monotonic()
     with pytest.raises(EstimateError, match="this server is too busy"):
         fit_model(SURVEY, reports["North"], Model("smokes ~ party"))
     assert time.monotonic() - begun < 30
+    busy = ada.get(f"{PAGE}/model?outcome=smokes&predictor=party"), ada.get(f"{PAGE}/model.json?outcome=smokes&predictor=party")
+    assert [(reply.status_code, reply.headers["Retry-After"]) for reply in busy] == [(503, "2")] * 2
     monkeypatch.setattr(model_fits, "_LONGEST", PATIENCE)
     assert fit_model(SURVEY, reports["North"], Model("smokes ~ party")).nobs == 1500
 
@@ -385,3 +387,14 @@ def test_the_page_and_the_library_explain_a_model_without_an_estimate_in_the_sam
     assert str(page.value) == str(library.value)
     assert vars(page.value) == vars(library.value)
     assert "among people with party = Red" in str(page.value)
+
+
+def test_the_menu_of_questions_marks_the_chosen_one_alone_whatever_texts_say() -> None:
+    texts = ['value="q1" dir=', "<b>&", 'A " quote']
+    questions = [{"id": f"q{number}", "text": text, "type": "yes_no"} for number, text in enumerate(texts)]
+    survey = Survey.from_dict({"deniable": 1, "id": "menu", "title": "T", "about": "A.", "epsilon": 3, "questions": questions})
+    for chosen, selected in (("q0", ["q0"]), ("q2", ["q2"]), (None, []), ("", []), ('q0" dir="auto">x', []), ("nowhere", [])):
+        menu = item_options(survey, chosen)
+        assert re.findall(r'<option value="([^"]+)" selected dir="auto">', menu) == selected
+        assert re.sub(" selected", "", menu) == item_options(survey, None)
+    assert [html.unescape(text) for text in re.findall(r">([^<]*)</option>", menu)] == texts

@@ -22,7 +22,7 @@ from deniable_server.store.sql import clock
 @pytest.fixture(autouse=True)
 def rough(monkeypatch: pytest.MonkeyPatch) -> None:
     """No figure is computed in full: what is found is the same."""
-    monkeypatch.setattr(dashboard, "SECONDS", -1.0)
+    monkeypatch.setattr(dashboard, "COMPUTED", 0)
 
 
 @pytest.fixture
@@ -160,6 +160,28 @@ def test_a_long_list_has_pages_which_keep_the_choice_and_only_what_is_shown_is_c
     assert "Page 2 of 3" in page
     assert '<a href="/manage?search=w&amp;sort=title" rel="prev">' in page
     assert '<a href="/manage?search=w&amp;sort=title&amp;page=3" rel="next">' in page
+
+
+def test_a_view_computes_so_many_surveys_and_the_next_view_computes_others(
+    ada: FlaskClient, publish: Callable[..., None], monkeypatch: pytest.MonkeyPatch, store: Store
+) -> None:
+    rough: list[bool] = []
+    real = dashboard.progress_of
+    monkeypatch.setattr(dashboard, "COMPUTED", 2)
+    monkeypatch.setattr(dashboard, "progress_of", lambda *given, **how: (rough.append(how["rough"]), real(*given, **how))[1])
+    for title in ("w1", "w2", "w3", "w4", "w5"):
+        publish(title, n=3)
+    shown = []
+    for _ in range(4):
+        rough.clear()
+        page = ada.get("/manage?search=w&sort=title").text
+        shown.append((rough.count(False), "Approximate figures" in page))
+    assert shown == [(2, True), (4, True), (5, False), (5, False)]
+    store.submissions.add("w2", submission(store.surveys.published("w2").survey, 3))  # counted at once: another state
+    monkeypatch.setattr(dashboard, "COMPUTED", 0)
+    rough.clear()
+    ada.get("/manage?search=w&sort=title")
+    assert rough == [False, True, False, False, False]
 
 
 def test_surveys_in_which_one_has_no_role_are_neither_found_nor_counted(

@@ -36,6 +36,15 @@ def test_times_are_saved_in_utc_and_shown_in_their_zone(ada: FlaskClient, store:
     assert '<option selected value="Europe/Berlin">' in page
 
 
+def test_old_names_of_zones_are_not_offered_and_a_stored_one_stays(ada: FlaskClient, store: Store) -> None:
+    page = ada.get(SETTINGS).text
+    assert ('value="US/Eastern"' in page, 'value="America/New_York"' in page, 'value="UTC"' in page) == (False, True, True)
+    assert ada.post(SETTINGS, data={**GIVEN, "zone": "US/Eastern"}).status_code == 422
+    store.life.keep("grouped", Settings(opens_at="2999-01-11T14:00Z", zone="US/Eastern"))
+    assert '<option selected value="US/Eastern">' in ada.get(SETTINGS).text
+    assert ada.post(SETTINGS, data={**GIVEN, "opens_at": "2999-01-11T10:00", "zone": "US/Eastern"}).status_code == 302
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -15,8 +15,10 @@ from tests.kit.servers.release import release_people
 from tests.kit.surveys import submission
 
 from deniable.survey import Survey
+from deniable_server.researchers import results_body
 from deniable_server.researchers import surveys as pages
-from deniable_server.results import simulated
+from deniable_server.results import result_cache, simulated
+from deniable_server.store.byte_cache import ByteCache
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store
 
@@ -115,7 +117,8 @@ def test_a_preview_without_its_mark_would_be_found(ada: FlaskClient, monkeypatch
     def render_unmarked(name: str, **context: Any) -> str:
         return render_template(name, **{**context, "simulated": None})
 
-    monkeypatch.setattr(pages, "render_template", render_unmarked)
+    for module in (pages, results_body):
+        monkeypatch.setattr(module, "render_template", render_unmarked)
     page = get(ada)
     assert tables(page)
     assert not is_preview(page)
@@ -174,9 +177,10 @@ def test_reloading_the_page_shows_the_same_figures(ada: FlaskClient, store: Stor
     assert tables(get(ada)) == tables(first)
 
 
-def test_the_control_other_simulated_people_show_other_figures(ada: FlaskClient) -> None:
+def test_the_control_other_simulated_people_show_other_figures(ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     first = tables(get(ada))
     simulated._tally.cache_clear()
+    monkeypatch.setattr(result_cache, "_values", ByteCache(result_cache.CACHE_BYTES))
     assert tables(get(ada)) != first
 
 

@@ -129,7 +129,7 @@ def test_a_mean_whose_change_may_be_none_is_said_not_to_have_changed(waves: Wave
     assert mean.excludes_zero
     for low, said in ((-0.1, "no change is shown"), (0.1, "a rise of 0.1 to 0.9")):
         found = replace(mean, difference=replace(mean.difference, low=low, high=0.9))
-        (one,) = changed_questions(FIRST, replace(waves, changes=(found,)))
+        (one,) = changed_questions(FIRST.questions, replace(waves, changes=(found,)))
         ((name, words),) = one.sentences
         assert (name, words.partition(": ")[2]) == ("Mean", said)
 

@@ -233,6 +233,7 @@ class Beside(RuleBasedStateMachine):
             self.store.surveys.publish(survey.with_issuer(issuer() if is_invited else ""), with_key=False)
         self.models = {name: Model(survey) for name, survey in SURVEYS.items()}
         self.withdrawn: set[bytes] = set()
+        self.tallied: dict[tuple[str, tuple[int, ...]], dict[StoredPart, bytes]] = {}
 
     def teardown(self) -> None:
         try:
@@ -372,6 +373,9 @@ class Beside(RuleBasedStateMachine):
                 expected, tally, recount = self.count(name, *part), tally_of(self.store, name, *part), recount_of(self.store, name, *part)
                 assert count_of(self.store, name, *part) == tally.n
                 assert (tally.n, tally.to_bytes()) == (recount.n, recount.to_bytes()) == (expected.n, expected.to_bytes())
+            state, parts = self.store.submissions.state(name), self.store.submissions.counts(name)
+            tallied = {part: self.store.submissions.tally(name, [part]).to_bytes() for part in parts}
+            assert self.tallied.setdefault((name, state), tallied) == tallied, "the same state of the counts, but other counts"
             waiting = {mode: model.waiting(mode) // 10 * 10 for mode in ("device", "by_hand")}
             assert self.store.submissions.waiting(name) == waiting
             reported = count_of(self.store, name) + waiting["device"]

@@ -44,6 +44,7 @@ AUDIENCES = {
             "sharing",
             "sso_account",
             "teams",
+            "translations",
             "trials",
         ),
         Audience(login=True, forms=True, csrf=True, translated=False),

@@ -162,6 +162,9 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("teams.members", "GET"): row(302, 404, 404, 200, 404, 404, 200),  # the analyst is in it
     ("teams.change", "POST"): row(302, 404, 404, 403, 404, 404, 422),
     ("teams.delete", "POST"): row(302, 404, 404, 403, 404, 404, 302),
+    ("translations.page", "GET"): READERS,
+    ("translations.download", "GET"): of_draft("viewer", 400),  # without a language
+    ("translations.upload", "POST"): of_draft("editor", 422),  # without a file
     ("trials.page", "GET"): READERS,
     ("trials.start", "POST"): of_draft("editor", 302),
     ("trials.simulate", "POST"): of_draft("editor", 422),  # without a number of people

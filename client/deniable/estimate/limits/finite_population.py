@@ -31,7 +31,8 @@ from deniable.estimate.arrays import FloatArray
 from deniable.estimate.limits import closed_form
 
 _TIE = 1e-9  # two values of T closer than this, relative to 1 or T, count as equal
-_CHUNK = 64  # values of m that are looked at together
+_CHUNK = 24  # values of m that are looked at together
+_PARTS = 12  # of the values of m, to reject whole parts
 _MOST = 4_000  # values of m that are tried
 _NEVER = 40.0  # -log of a chance that is no chance
 
@@ -144,12 +145,48 @@ def _largest(ones: int, coins: _Coins, alpha: float) -> int:
     reach = _reach(coins.loose_variance(m), math.log(2 / alpha))
     near = coins.surprise(np.array(float(ones)), m) < _ratio(reach**2, coins.variance(m))
     m = m[: int(np.flatnonzero(near)[-1]) + 1]
-    while len(m):
-        some, m = m[-_CHUNK:], m[:-_CHUNK]
-        accepted = np.flatnonzero(_p_values(ones, coins, some) > alpha)
-        if accepted.size:
-            return min(coins.everybody, int(some[accepted[-1]]) + step - 1)
-    return nearest
+    top = _top_accepted(ones, coins, m, alpha)
+    return nearest if top is None else min(coins.everybody, int(top) + step - 1)
+
+
+def _top_accepted(ones: int, coins: _Coins, m: FloatArray, alpha: float) -> float | None:
+    """Returns the largest accepted value of m, or None. Parts of m whose p-values have a bound of alpha are rejected as a whole."""
+    if len(m) <= _CHUNK:
+        accepted = np.flatnonzero(_p_values(ones, coins, m) > alpha)
+        return float(m[accepted[-1]]) if accepted.size else None
+    cuts = np.linspace(0, len(m) - 1, _PARTS + 1).astype(np.int64)
+    bounds = _bounds(ones, coins, m, cuts)
+    for part in reversed(np.flatnonzero(bounds > alpha - _TIE)):
+        top = _top_accepted(ones, coins, m[cuts[part] : cuts[part + 1] + 1], alpha)
+        if top is not None:
+            return top
+    return None
+
+
+def _bounds(ones: int, coins: _Coins, m: FloatArray, cuts: NDArray[np.int64]) -> FloatArray:
+    """Returns an upper bound of the p-values of each part of m between two cuts, from the distributions at the cuts alone.
+
+    The more holders, the more bits are set: P(Y <= y) falls in m, and P(Y >= y) rises. So if for every m of a part, a count above `ones` is
+    as surprising only from `least` on, each p-value is at most P(Y <= ones) at the first m plus P(Y >= least) at the last.
+    """
+    ends = m[cuts]
+    y, chances, counted = _distributions(ones, coins, ends)
+    above = counted & (y > np.maximum(coins.mean(ends), ones)[:, None])
+    least = np.where(above.any(axis=1), y[np.arange(len(ends)), above.argmax(axis=1)], y[:, -1] + 1)
+    least = np.minimum(least[:-1], least[1:])
+    tails = (chances[:-1] * (y[:-1] <= ones)).sum(axis=1) + (chances[1:] * (y[1:] >= least[:, None])).sum(axis=1)
+    part = np.searchsorted(cuts[1:-1], np.arange(len(m)), side="left")  # a cut itself is in the part before it
+    observed = _observed(ones, coins, m)
+    between = [coins.surprise(count, m) < observed for count in (np.full(len(m), ones + 1.0), least[part] - 1)]
+    holds = between[0] & between[1] & (coins.mean(m) > ones) & (least[part] > ones + 1)
+    fails = np.bincount(part, weights=~holds, minlength=len(tails)) + ~holds[cuts[:-1]]
+    return np.where(fails > 0, 1.0, tails)
+
+
+def _observed(ones: int, coins: _Coins, m: FloatArray) -> FloatArray:
+    """Returns the value of T from which on a count is at least as surprising as `ones`, for each m."""
+    observed = coins.surprise(np.array(float(ones)), m)
+    return observed - _TIE * np.maximum(1.0, observed)
 
 
 def _reach(variance: FloatArray, minus_log: float) -> FloatArray:
@@ -158,14 +195,22 @@ def _reach(variance: FloatArray, minus_log: float) -> FloatArray:
 
 
 def _p_values(ones: int, coins: _Coins, m: FloatArray) -> FloatArray:
-    """Returns P(T(Y; m) >= T(ones; m)) for each m, shape (m,), summed over the counts that are possible at all, shape (m, size)."""
+    """Returns P(T(Y; m) >= T(ones; m)) for each m, shape (m,)."""
+    _, chances, counted = _distributions(ones, coins, m)
+    return np.asarray((chances * counted).sum(axis=1))
+
+
+def _distributions(ones: int, coins: _Coins, m: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Returns the counts that are possible at all for each m, their chances, and whether each is as surprising as `ones`.
+
+    The shape of all three is (m, size).
+    """
     size = min(coins.n + 1, 2 * math.ceil(float(_reach(coins.loose_variance(m), _NEVER).max())) + 2)
     first = np.clip(np.floor(coins.mean(m)) - size // 2, 0, coins.n + 1 - size)
     y = first[:, None] + np.arange(size)
-    surprise, observed = coins.surprise(y, m[:, None]), coins.surprise(np.array(float(ones)), m)
-    counted = surprise >= (observed - _TIE * np.maximum(1.0, observed))[:, None]
+    counted = coins.surprise(y, m[:, None]) >= _observed(ones, coins, m)[:, None]
     chances = np.take_along_axis(_chances(coins, m, size), y.astype(np.int64) % size, axis=1)
-    return np.asarray((chances * counted).sum(axis=1))
+    return y, chances, counted
 
 
 def _chances(coins: _Coins, m: FloatArray, size: int) -> FloatArray:

@@ -96,7 +96,7 @@ class _Reader:
         if any(row.get("randomization_group") for row in self.groups):
             yield Refusal("randomization_group", "groups have a fixed order")
         if self.tables.table("quota"):
-            yield Refusal("quota", "a survey has no quotas: they are left out")
+            yield Refusal("quota", "quotas are left out: after publishing, set them for each group on the page Settings")
 
     # --- tables ------------------------------------------------------------------------------------------------------
 
@@ -136,6 +136,12 @@ class _Reader:
                     if row.get(column):
                         texts.setdefault((key, row.get(key, ""), column), {})[_language(row.get("language", ""))] = _piped(row[column])
         return texts
+
+    @cached_property
+    def languages(self) -> set[str]:
+        """The languages of the survey; where the file names none, those that its texts are in."""
+        named = {_language(name) for name in self.tables.languages}
+        return {self.language, *(named or {language for texts in self.texts.values() for language in texts})} - {""}
 
     def text(self, key: str, row: Record, column: str) -> Texts:
         return self.texts.get((key, row.get(key, ""), column), {})
@@ -239,8 +245,14 @@ class _Reader:
         if kind == "Y":
             return [ForeignOption(code, {"": label}) for code, label in _FIXED[kind].items()]
         if kind in _FIXED:
-            return [ForeignOption(code, {"": label, "en": label, **_FIXED_LABELS[label]}) for code, label in _FIXED[kind].items()]
+            return [ForeignOption(code, self.fixed_label(label)) for code, label in _FIXED[kind].items()]
         return self.answers.get((row.get("qid", ""), scale), [])
+
+    def fixed_label(self, label: str) -> Texts:
+        """Returns a label of LimeSurvey's own in the languages of the survey: any other language would lack all other texts."""
+        labels = {"en": label, **_FIXED_LABELS[label]}
+        own = {language: labels.get(language.partition("-")[0], "") for language in self.languages}
+        return {"": label} | {language: text for language, text in own.items() if text}
 
     def array(self, row: Record) -> Iterator[Item]:
         """Yields the rows of a table, each as a question."""

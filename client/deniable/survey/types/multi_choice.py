@@ -11,6 +11,7 @@ from deniable.survey.types.choice import Choice
 from deniable.survey.types.yes_no import YesNo
 
 _OPTION = {"type": ["string", "number", "boolean"]}
+_MOST_QUOTED = 60  # characters of an option in a message
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,13 @@ class MultiChoice(Choice):
         if not isinstance(options, list | tuple):
             return
         if "none" in source and not _among(source["none"], options):
-            yield "none", "must be one of the options"
+            yield "none", _not_among(source["none"])
         if not isinstance(exclusive, list | tuple) or ("exclusive" in source and not exclusive):
             yield "exclusive", "must be a list of one option or more"
             return
         for index, option in enumerate(exclusive):
             if not _among(option, options):
-                yield f"exclusive[{index}]", "must be one of the options"
+                yield f"exclusive[{index}]", _not_among(option)
             elif option in exclusive[:index]:
                 yield f"exclusive[{index}]", "must differ from the others"
             elif option == source.get("none"):
@@ -109,3 +110,8 @@ class MultiChoice(Choice):
 
 def _among(option: Any, options: Sequence[Any]) -> bool:
     return isinstance(option, str) and option in options
+
+
+def _not_among(option: Any) -> str:
+    """Returns the rule that an option breaks which is not among the options, with the option."""
+    return "must be one of the options" + (f", got {option[:_MOST_QUOTED]!r}" if isinstance(option, str) else "")

@@ -10,6 +10,7 @@ from deniable.survey.types import TYPES
 from deniable_server.drafts.editor.conditions import BLANK
 from deniable_server.drafts.editor.draft_text import MOST_QUESTIONS
 from deniable_server.drafts.editor.fields import fields_of, words_of
+from deniable_server.drafts.editor.rating_items import copy_items, names_of
 from deniable_server.drafts.editor.shapes import Fields
 
 Action = Callable[..., str]
@@ -42,7 +43,7 @@ def apply_action(fields: Fields, action: str, language: str = "") -> str:
 
 def new_question(questions: list[Fields], languages: int) -> Fields:
     """Returns an empty question with a new name, for a survey with this number of languages."""
-    names = {question["id"] for question in questions}
+    names = names_of(questions)
     number = next(number for number in range(len(questions) + 1, 2 * len(questions) + 2) if f"q{number}" not in names)
     question: Fields = fields_of({"questions": [{"id": f"q{number}", "type": next(iter(TYPES))}]})["questions"][0]
     return {**question, "was": "", "words": [words_of({}) for _ in range(languages)]}
@@ -67,7 +68,10 @@ def _copy(fields: Fields, index: int) -> str:
     if len(questions) >= MOST_QUESTIONS:
         return "add"
     new_id = new_question(questions, 0)["id"]
-    questions.insert(index + 1, {**questions[index], "id": new_id, "was": ""})
+    copy = {**questions[index], "id": new_id, "was": ""}
+    if questions[index].get("items"):
+        copy = copy_items(copy, {new_id, *names_of(questions)})
+    questions.insert(index + 1, copy)
     return f"questions-{index + 1}-text"
 
 

@@ -33,18 +33,21 @@ def rows_of(value: Any) -> tuple[str, list[Fields]] | None:
     return (word or "all", valid) if len(valid) == len(rows) else None
 
 
-def condition_of(word: str, rows: Sequence[Fields], new_ids: Mapping[str, str]) -> dict[str, Any] | None:
+def condition_of(
+    word: str, rows: Sequence[Fields], new_ids: Mapping[str, str], blocks: Mapping[str, Sequence[str]]
+) -> dict[str, Any] | None:
     """Returns the condition of a form's rows, or None if all of them are empty.
 
     Args:
         word: The word that joins the rows: "all" or "any".
         rows: The rows.
-        new_ids: The new ids of renamed questions, by their old ids.
+        new_ids: The new ids of renamed questions and items, by their old ids.
+        blocks: The ids of the items of rating blocks, by the block's id. A sum of a block's scores adds all its items.
     """
     joined = "any" if word == "any" else "all"
     parts = []
     for group in _groups(rows):
-        conditions = [_value(rows[index], new_ids) for index in group]
+        conditions = [_value(rows[index], new_ids, blocks) for index in group]
         parts.append(conditions[0] if len(conditions) == 1 else {_other(joined): conditions})
     return {joined: parts} if len(parts) > 1 else parts[0] if parts else None
 
@@ -57,6 +60,8 @@ def row_at(path: str, rows: Sequence[Fields]) -> str:
     group = groups[indexes[0]] if indexes and indexes[0] < len(groups) else [0]
     row = group[indexes[1]] if len(indexes) > 1 and indexes[1] < len(group) else group[0]
     key = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
+    if rows[row]["score"] and key not in (*ENDS, "score"):
+        key = ENDS[0]  # a sum needs one end or both
     return f"{row}-{ {'is': 'answers'}.get(key, key if key in (*ENDS, 'score') else 'question') }"
 
 
@@ -98,9 +103,9 @@ def _row(value: Any, tied: bool) -> Fields | None:
     return {**BLANK, "question": value["question"], "answers": answers, **ends, "tied": tied}
 
 
-def _value(row: Fields, new_ids: Mapping[str, str]) -> dict[str, Any]:
+def _value(row: Fields, new_ids: Mapping[str, str], blocks: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     ends = {key: row[key] for key in ENDS if row[key]}
     if names := parse_numbers(row["score"]):
-        return {"score": [new_ids.get(name, name) for name in names], **ends}
+        return {"score": [part for name in names for part in blocks.get(name, [new_ids.get(name, name)])], **ends}
     answers = parse_lines(row["answers"])
     return {"question": new_ids.get(row["question"], row["question"]), **({"is": answers} if answers or not ends else {}), **ends}

@@ -12,7 +12,8 @@ from typing import Any
 
 from deniable.survey.translation import TEXTS
 from deniable_server.drafts.editor.conditions import BLANK, condition_of, rows_of
-from deniable_server.drafts.editor.known_keys import any_question_keys, question_keys, survey_keys
+from deniable_server.drafts.editor.known_keys import any_question_keys, has_items, question_keys, survey_keys
+from deniable_server.drafts.editor.rating_items import format_item_words, item_ids, new_item_ids, parse_item_words
 from deniable_server.drafts.editor.shapes import (
     Fields,
     Shape,
@@ -52,7 +53,7 @@ def fields_of(value: Mapping[str, Any]) -> Fields:
     fields |= {key: _extract_choice(rest, key, default) for key, default in DEFAULTS.items()}
     fields |= {key: _extract_flag(rest, key, "true") for key in FLAGS}
     questions = rest.pop("questions", [])
-    translations = _extract_translations(rest, [question.get("id") for question in questions])
+    translations = _extract_translations(rest, questions)
     fields["languages"] = [{"tag": tag, **{key: texts.get(key, "") for key in TEXTS}} for tag, texts in translations.items()]
     fields["questions"] = [_question_fields(question, list(translations.values())) for question in questions]
     if rest.get("deniable") == "1":
@@ -71,8 +72,8 @@ def value_of(fields: Fields) -> dict[str, Any]:
     if translations := dict(_translation_values(fields)):
         others = rest.get("translations")
         value["translations"] = {**others, **translations} if isinstance(others, dict) else translations
-    new_ids = _new_ids(fields["questions"])
-    questions = [_question_value(question, new_ids) for question in fields["questions"]]
+    new_ids, blocks = _new_ids(fields["questions"]), _blocks(fields["questions"])
+    questions = [_question_value(question, new_ids, blocks) for question in fields["questions"]]
     return {**rest, **value, **({"questions": questions} if questions else {})}
 
 
@@ -93,13 +94,15 @@ def _question_fields(value: Mapping[str, Any], translations: Sequence[Mapping[st
         del rest["show_if"]
     fields["joined"], fields["conditions"] = condition or ("all", [dict(BLANK)])
     fields |= _section_fields(rest.pop("section") if _is_section(rest.get("section")) else {})
-    fields["words"] = [words_of(texts.get("questions", {}).get(fields["id"], {})) for texts in translations]
-    return fields | {"was": fields["id"], "rest": json.dumps(rest) if rest else ""}
+    ids, words = item_ids(fields["items"]), [texts.get("questions", {}) for texts in translations]
+    fields["words"] = [words_of(own.get(fields["id"], {}), format_item_words(ids, own)) for own in words]
+    return fields | {"was": fields["id"], "was_items": " ".join(ids), "rest": json.dumps(rest) if rest else ""}
 
 
-def words_of(texts: Mapping[str, Any]) -> Fields:
-    """Returns the fields of a question's texts in another language."""
+def words_of(texts: Mapping[str, Any], items: str = "") -> Fields:
+    """Returns the fields of a question's texts in another language; `items` are the lines of a block's items."""
     return {
+        "items": items,
         "text": texts.get("text", ""),
         "help": texts.get("help", ""),
         "options": format_lines(texts.get("options")) or "",
@@ -140,12 +143,15 @@ def _extract_flag(rest: dict[str, Any], key: str, when: str) -> bool:
     return rest.get(key) == when and rest.pop(key) == when
 
 
-def _extract_translations(rest: dict[str, Any], ids: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
+def _extract_translations(rest: dict[str, Any], questions: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """Removes from `rest` the languages with fields for all of their texts, and returns these."""
     translations = rest.get("translations")
-    if not isinstance(translations, Mapping) or len({name for name in ids if isinstance(name, str)}) < len(ids):
+    ids = [question.get("id") for question in questions]
+    items = [name for question in questions for name in item_ids(format_items(question.get("items")) or "")]
+    names = [*ids, *items]
+    if not isinstance(translations, Mapping) or len({name for name in names if isinstance(name, str)}) < len(names):
         return {}
-    editable = {tag: texts for tag, texts in translations.items() if format_line(tag) and _has_fields(texts, ids)}
+    editable = {tag: texts for tag, texts in translations.items() if format_line(tag) and _has_fields(texts, ids, items)}
     others = {tag: texts for tag, texts in translations.items() if tag not in editable}
     rest |= {"translations": others}
     if not others and editable:
@@ -153,15 +159,17 @@ def _extract_translations(rest: dict[str, Any], ids: Sequence[Any]) -> dict[str,
     return editable
 
 
-def _has_fields(texts: Any, ids: Sequence[str]) -> bool:
-    """Returns whether all texts of a language have fields."""
+def _has_fields(texts: Any, ids: Sequence[Any], items: Sequence[str]) -> bool:
+    """Returns whether all texts of a language have fields, by the ids of the questions and of the items of rating blocks."""
     if not isinstance(texts, Mapping) or not set(texts) <= {*TEXTS, "questions"}:
         return False
     questions = texts.get("questions", {})
-    if not isinstance(questions, Mapping) or not set(questions) <= set(ids) or any(format_line(name) is None for name in questions):
+    if not isinstance(questions, Mapping) or not set(questions) <= {*ids, *items} or any(format_line(name) is None for name in questions):
         return False
     plain = [texts[key] for key in TEXTS if key in texts]
-    for words in questions.values():
+    for name, words in questions.items():
+        if name in items and not _is_item_text(words):
+            return False
         if not isinstance(words, Mapping) or not set(words) <= set(WORDS):
             return False
         if "options" in words and format_lines(words["options"]) is None:
@@ -172,10 +180,15 @@ def _has_fields(texts: Any, ids: Sequence[str]) -> bool:
     return all(format_text(text) is not None for text in plain)
 
 
+def _is_item_text(words: Any) -> bool:
+    """Returns whether translated texts of an item fit in its line."""
+    return isinstance(words, Mapping) and set(words) == {"text"} and format_lines([words["text"]]) is not None
+
+
 # --- back to a document -------------------------------------------------------------------------------------------------
 
 
-def _question_value(fields: Fields, new_ids: Mapping[str, str]) -> dict[str, Any]:
+def _question_value(fields: Fields, new_ids: Mapping[str, str], blocks: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     keys = question_keys().get(fields["type"], frozenset({*LISTS, *ENDS, "order", "other"}))
     value: dict[str, Any] = _set(fields, ("id", "text", "help", "type")) | _set_section(fields)
     value |= _set({key: fields[key] for key in ENDS if key in keys}, ENDS)
@@ -190,7 +203,7 @@ def _question_value(fields: Fields, new_ids: Mapping[str, str]) -> dict[str, Any
     value |= {"other": "true"} if fields["other"] and "other" in keys else {}
     value |= _set(fields, ("epsilon", "weight"))
     value |= {"required": "false"} if fields["optional"] else {}
-    condition = condition_of(fields["joined"], fields["conditions"], new_ids)
+    condition = condition_of(fields["joined"], fields["conditions"], new_ids, blocks)
     value |= {"show_if": condition} if condition else {}
     rest = _rest(fields)
     if "levels" not in value:
@@ -198,11 +211,21 @@ def _question_value(fields: Fields, new_ids: Mapping[str, str]) -> dict[str, Any
     return {**rest, **value}
 
 
+def _blocks(questions: Sequence[Fields]) -> dict[str, list[str]]:
+    """Returns the ids of the items of each rating block, by its id and the one that it had before."""
+    blocks: dict[str, list[str]] = {}
+    for question in questions:
+        if has_items(question["type"]) and (ids := item_ids(question["items"])):
+            blocks |= dict.fromkeys(filter(None, (question["was"], question["id"])), ids)
+    return blocks
+
+
 def _new_ids(questions: Sequence[Fields]) -> dict[str, str]:
-    """Returns the new ids of renamed questions by their old ids, so that conditions follow them."""
+    """Returns the new ids of renamed questions and items by their old ids, so that conditions follow them."""
     ids = {question["id"] for question in questions}
     renamed = [question for question in questions if question["was"] and question["id"] and question["was"] not in ids]
-    return {question["was"]: question["id"] for question in renamed}
+    items = {old: new for question in questions for old, new in new_item_ids(question).items()}
+    return items | {question["was"]: question["id"] for question in renamed}
 
 
 def _translation_values(fields: Fields) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -214,8 +237,17 @@ def _translation_values(fields: Fields) -> Iterator[tuple[str, dict[str, Any]]]:
             texts |= {"options": options} if (options := parse_lines(words["options"])) else {}
             if texts and question["id"]:
                 questions[question["id"]] = texts
+            questions |= _item_texts(question, words["items"])
         if language["tag"]:
             yield language["tag"], _set(language, TEXTS) | ({"questions": questions} if questions else {})
+
+
+def _item_texts(question: Fields, words: str) -> dict[str, Any]:
+    """Returns the translated texts of a block's items, by their ids."""
+    if not has_items(question["type"]):
+        return {}
+    texts = parse_item_words(words, item_ids(question["items"]), new_item_ids(question))
+    return {name: {"text": text} for name, text in texts.items()}
 
 
 def _set_section(fields: Mapping[str, Any]) -> dict[str, Any]:

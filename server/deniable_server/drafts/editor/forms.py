@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask_wtf import FlaskForm
 from wtforms import BooleanField, FieldList, Form, FormField, HiddenField, IntegerField, SelectField, StringField, TextAreaField
 
 from deniable.survey.condition import MOST as CONDITIONS
+from deniable.survey.parse import LOGO, MAX_LOGO
+from deniable.survey.rating import MAX_ITEMS
 from deniable_server.drafts.editor.conditions import BLANK
 from deniable_server.drafts.editor.draft_text import MOST_QUESTIONS
-from deniable_server.drafts.editor.known_keys import kinds_of_answers, question_keys
+from deniable_server.drafts.editor.known_keys import has_items, kinds_of_answers, question_keys
 from deniable_server.drafts.editor.notes import MOST_CHARACTERS
-from deniable_server.drafts.editor.shapes import Fields
+from deniable_server.drafts.editor.shapes import Fields, parse_items, shorten
 from deniable_server.pages.forms import people
 
 LABELS = {
@@ -37,6 +39,10 @@ LAYOUT = [("list", "all questions on one page"), ("steps", "one question a page"
 ORDER = [("", "as written"), ("random", "random for each person"), ("rotate", "rotated: a random one first, then in turn")]
 JOINED = [("all", "all of these conditions hold"), ("any", "any of these conditions holds")]
 PLANNED = 1_000  # people, by default
+SCALES = ("scale", "rating")
+_MOST_OF_TEXT = 40  # characters of a question's text in a list of questions
+_NAMES, _FEWEST_NAMES = 20_000, 20  # in all lists of earlier questions of a form, and in each: the nearest ones
+_SCALES_SHOWN = 30  # in a hint
 
 
 class WordsForm(Form):
@@ -45,6 +51,7 @@ class WordsForm(Form):
     text = TextAreaField("Question", render_kw={"rows": 2})
     help = TextAreaField("Help", render_kw={"rows": 1})
     options = TextAreaField("Options, one a line", render_kw={"rows": 3})
+    items = TextAreaField("Items, one a line", render_kw={"rows": 4}, description="In the same order, with or without their names.")
     section_title = TextAreaField("Section title", render_kw={"rows": 1})
     section_note = TextAreaField("Section note", render_kw={"rows": 2})
 
@@ -54,14 +61,17 @@ class ConditionForm(Form):
 
     question = SelectField("Show only after an answer to", validate_choice=False)
     answers = TextAreaField("which is one of (one a line)", render_kw={"rows": 2})
-    score = StringField("Or the sum of the scores of", description="Names of questions, with commas: “phq1, phq2”.")
-    at_least = StringField("or at least", description="The start of a bin.", render_kw={"inputmode": "decimal"})
-    below = StringField("and below", description="The start of a later bin.", render_kw={"inputmode": "decimal"})
+    score = StringField("Or the sum of the scores of")
+    at_least = StringField("At least", render_kw={"inputmode": "decimal"})
+    below = StringField("Below", render_kw={"inputmode": "decimal"})
     tied = BooleanField("Together with the previous condition")
 
 
 class QuestionForm(Form):
-    """A question. `was` is its id when the page was loaded; `rest` has the keys without a field, as JSON."""
+    """A question.
+
+    `was` is its id when the page was loaded, `was_items` are the ids of its items; `rest` has the keys without a field, as JSON.
+    """
 
     text = TextAreaField("Question", render_kw={"rows": 2})
     help = TextAreaField("Help", render_kw={"rows": 1}, description="Shown under the question. Optional.")
@@ -69,15 +79,24 @@ class QuestionForm(Form):
     type = SelectField("Kind of answer", validate_choice=False)
     options = TextAreaField("Options, one a line", render_kw={"rows": 4})
     exclusive = TextAreaField(
-        "Options that exclude all others, one a line", render_kw={"rows": 2}, description="Such as “I do not know”. Optional."
+        "Options that exclude all others, one a line",
+        render_kw={"rows": 2},
+        description="Such as “I do not know”. Write them among the options, too. Optional.",
     )
-    none = StringField("Option for none of them", description="Replaces the page’s own “None of these”. Optional.")
+    none = StringField(
+        "Option for none of them",
+        description="Write it among the options, too. It replaces the page’s own “None of these”. Optional.",
+    )
     scores = StringField("Scores", description="Increasing numbers, one for each option, with commas. Default: 1, 2, 3 …")
     low = StringField("Minimum", render_kw={"inputmode": "decimal"})
     high = StringField("Maximum", render_kw={"inputmode": "decimal"})
     levels = StringField("Levels", description="Only if you need the share of each level. The mean is then less precise.")
     bins = TextAreaField("Or bins, one a line", render_kw={"rows": 3}, description="Start, colon, name: “30: 30 to 59”.")
-    items = TextAreaField("Items, one a line", render_kw={"rows": 4}, description="Name, colon, text: “sleep: I slept well”.")
+    items = TextAreaField(
+        "Items, one a line",
+        render_kw={"rows": 4},
+        description="Each line gets a name. To choose it, write name, colon, text: “sleep: I slept well”.",
+    )
     order = SelectField("Order of the options", validate_choice=False)
     other = BooleanField("Add the option “Other”")
     optional = BooleanField(
@@ -91,8 +110,34 @@ class QuestionForm(Form):
     weight = StringField("Weight", description="Its share of the survey’s epsilon, relative to the other questions. Default: 1.")
     epsilon = StringField("Epsilon", description="Only if the survey has no epsilon.")
     was = HiddenField()
+    was_items = HiddenField()
     rest = HiddenField()
     words = FieldList(FormField(WordsForm))
+
+
+class EarlierAnswer(NamedTuple):
+    """An answer that a condition can name: to a question, or to an item of a rating block.
+
+    Attributes:
+        label: Its id and its text, shortened.
+        question: The question that it is part of.
+    """
+
+    label: str
+    question: QuestionForm
+
+
+def answers_of(question: QuestionForm) -> dict[str, EarlierAnswer]:
+    """Returns the answers to a question that a later condition can name, by id: one for each item of a rating block."""
+    name, text = question.id.data or "", question.text.data or ""
+    texts = {name: text}
+    if has_items(question.type.data or ""):
+        texts = {item["id"]: item["text"] for item in parse_items(question.items.data or "")[:MAX_ITEMS] if "id" in item}
+    return {
+        name: EarlierAnswer(f"{name}: {shorten(text, _MOST_OF_TEXT)}" if text.strip() else name, question)
+        for name, text in texts.items()
+        if name
+    }
 
 
 class LanguageForm(Form):
@@ -115,7 +160,7 @@ class EditorForm(FlaskForm):
     id = StringField("Short name for the link", description="a to z, digits, - and _. It cannot be changed after publishing.")
     about = TextAreaField(LABELS["about"], render_kw={"rows": 4}, description="Respondents read this first.")
     institution = TextAreaField(LABELS["institution"], render_kw={"rows": 1}, description="Its name, above the title.")
-    logo = StringField("Logo", description="PNG or WebP, at most 20 kB, as a data: address in base64.")
+    logo = StringField("Logo")
     contact = TextAreaField(LABELS["contact"], render_kw={"rows": 1}, description="The person that respondents can ask.")
     ethics = TextAreaField(LABELS["ethics"], render_kw={"rows": 1}, description="The board that approved the survey, and the number.")
     thanks = TextAreaField(
@@ -157,19 +202,31 @@ class EditorForm(FlaskForm):
         self.access.choices, self.layout.choices, self.release.choices, self.order.choices = ACCESS, LAYOUT, RELEASE, ORDER
         self.results.choices = RESULTS
         types = kinds_of_answers()
-        earlier: dict[str, QuestionForm] = {}
+        earlier: dict[str, EarlierAnswer] = {}
+        most = max(_FEWEST_NAMES, _NAMES // (1 + sum(len(entry.form.conditions) for entry in self.questions)))
         for entry in self.questions:
             question = entry.form
             chosen = question.type.data
             question.type.choices = types if chosen in KEYS else [(chosen, chosen or "choose one"), *types]
             question.joined.choices, question.order.choices = JOINED, ORDER
+            nearest = {name: answer.label for name, answer in [*earlier.items()][-most:]}
+            scales = [name for name, answer in earlier.items() if answer.question.type.data in SCALES][-_SCALES_SHOWN:]
             for row in question.conditions:
                 target = row.form.question.data
-                choices = dict.fromkeys([*earlier, *([target] if target else [])])
-                row.form.question.choices = [("", "no condition"), *((name, name) for name in choices)]
-                row.form.depends_on = earlier.get(target)
-            earlier |= {question.id.data: question} if question.id.data else {}
+                choices = nearest if not target or target in nearest else {**nearest, target: target}
+                row.form.question.choices = [("", "no condition"), *choices.items()]
+                row.form.depends_on = earlier[target].question if target in earlier else None
+                row.form.scales = scales
+            earlier |= answers_of(question)
         return self
+
+    logo_bytes = (MAX_LOGO - len("data:image/webp;base64,")) // 4 * 3
+    """The most bytes of a logo's file."""
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether the logo is a picture that the survey can have."""
+        return len(self.logo.data or "") <= MAX_LOGO and LOGO.fullmatch(self.logo.data or "") is not None
 
     @property
     def labels(self) -> dict[str, str]:

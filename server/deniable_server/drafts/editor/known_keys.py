@@ -23,6 +23,11 @@ def question_keys() -> Mapping[str, frozenset[str]]:
     return {kind["properties"]["type"]["const"]: frozenset(kind["properties"]) for kind in kinds}
 
 
+def has_items(kind: str) -> bool:
+    """Returns whether questions of a kind are blocks of items."""
+    return "items" in question_keys().get(kind, frozenset())
+
+
 @cache
 def any_question_keys() -> frozenset[str]:
     """Returns the keys that some kind of question has."""
@@ -37,4 +42,4 @@ def knows_scores() -> bool:
 
 def kinds_of_answers() -> list[tuple[str, str]]:
     """Returns each kind of question with a description for people."""
-    return [(name, TYPES[name].title if name in TYPES else name.replace("_", " ").capitalize()) for name in question_keys()]
+    return [(name, TYPES[name].title if name in TYPES else name.replace("_", " ")) for name in question_keys()]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from deniable_server.drafts.editor.shapes import shorten
+
 _MOST = 60  # characters of a question's text
 
 
@@ -24,8 +26,8 @@ def action_message(action: str, before: Sequence[str], after: Sequence[str]) -> 
 
 def quoted(text: str) -> str:
     """Returns a question's text in quotes, shortened; "the question" without a text."""
-    line = " ".join(text.split())
-    return f"“{line if len(line) <= _MOST else line[: _MOST - 1].rstrip() + '…'}”" if line else "the question"
+    line = shorten(text, _MOST)
+    return f"“{line}”" if line else "the question"
 
 
 def _removed(numbers: Sequence[int], before: Sequence[str], after: Sequence[str]) -> str:

@@ -7,14 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from deniable.errors import Problem
 from deniable_server.drafts.editor.conditions import row_at
+from deniable_server.drafts.editor.rating_items import item_ids
 from deniable_server.drafts.editor.shapes import Fields
 
 _QUESTION = re.compile(r"questions\[(\d+)\](?:\.(.*))?", re.DOTALL)
 _WORDS = re.compile(
-    r"translations\.([^.]*)\.questions\.([^.]*)(?:\.(text|options|help|section\.title|section\.note|section).*)?", re.DOTALL
+    r"translations\.([^.]*)\.questions\.([^.]*)(?:\.(text|options|help|section\.title|section\.note|section|grid\.text|grid\.help).*)?",
+    re.DOTALL,
 )
 _LANGUAGE = re.compile(r"translations\.([^.]*)(?:\.(.*))?", re.DOTALL)
 _NAMES = {"required": "optional", "section": "section_title", "section.title": "section_title", "section.note": "section_note"}
+_END_WORDS = {  # the ends of a condition's range, as their fields call them
+    "must have at_least, below or both: the range of the sum": "must have a number here, in “Below”, or in both",
+    "must be above at_least": "must be above “At least”",
+}
 _INDEX = re.compile(r"(?<!^questions)(?<!\.all)(?<!\.any)\[(\d+)\](?:\.\w+)?$")
 
 MISSING = "is missing"
@@ -32,6 +38,9 @@ def messages_by_field(problems: Iterable[Problem], fields: Fields) -> Mapping[st
         message = problem.message if field else f"{problem.where} {problem.message}"
         if field and _is_empty_language(problem):
             field, message = field.replace("-tag", "-title"), NO_TEXTS
+        message = _END_WORDS.get(message, message)
+        if field.endswith("-items") and (words := _WORDS.fullmatch(problem.where)):
+            message = f"item {words[2]} {message}"
         if field and (index := _INDEX.search(problem.where)):
             message = f"no. {int(index[1]) + 1} {message}"
         messages.setdefault(field, []).append(message)
@@ -68,15 +77,21 @@ def _question_field(index: int, key: str, questions: Sequence[Fields]) -> str:
     if plain.partition(".")[0] == "show_if":
         row = row_at(key.removeprefix("show_if").removeprefix("."), questions[index]["conditions"])
         return f"questions-{index}-conditions-{row}"
-    return f"questions-{index}-{name}" if name in questions[index] and name not in ("rest", "was") else f"questions-{index}"
+    return f"questions-{index}-{name}" if name in questions[index] and name not in ("rest", "was", "was_items") else f"questions-{index}"
 
 
 def _words_field(tag: str, question_id: str, key: str, fields: Fields) -> str:
-    indexes = [index for index, question in enumerate(fields["questions"]) if question["id"] == question_id]
     number = _language_number(tag, fields)
-    if not indexes or number is None:
-        return _language_field(tag, "tag", fields)
-    return f"questions-{indexes[0]}-words-{number}-{_NAMES.get(key, key)}"
+    for index, question in enumerate(fields["questions"]):
+        is_item = question_id in question["items"] and question_id in item_ids(question["items"])
+        if number is None or not (is_item or question["id"] == question_id):
+            continue
+        if is_item:  # the definition of a block has its texts at its first item, in a grid
+            key = "items" if key == "text" else key.removeprefix("grid.")
+        elif key.startswith("grid."):
+            break
+        return f"questions-{index}-words-{number}-{_NAMES.get(key, key)}"
+    return _language_field(tag, "tag", fields)
 
 
 def _language_field(tag: str, key: str, fields: Fields) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from deniable.survey.parse_questions import QUESTION_ID
+
 Fields = dict[str, Any]
 """Texts by name; `questions` and `languages` are lists of the same."""
 
@@ -49,7 +51,7 @@ def format_items(value: Any) -> str | None:
     if not isinstance(value, list) or not all(isinstance(entry, Mapping) and set(entry) == {"id", "text"} for entry in value):
         return None
     names, texts = ([entry[key] for entry in value] for key in ("id", "text"))
-    if format_lines(names) is None or format_lines(texts) is None or any(":" in name for name in names):
+    if format_lines(names) is None or format_lines(texts) is None or not all(map(QUESTION_ID.fullmatch, names)):
         return None
     return "\n".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True))
 
@@ -65,11 +67,12 @@ def parse_numbers(text: str) -> list[str]:
 
 
 def parse_items(text: str) -> list[dict[str, str]]:
-    """Returns the items of a text: the inverse of `format_items`. A line without a colon is an item without a name, which is a problem."""
+    """Returns the items of a text: the inverse of `format_items`. A line that does not begin with a name is an item without one."""
     entries = []
     for line in parse_lines(text):
         name, colon, words = line.partition(":")
-        entries.append({"id": name.strip(), "text": words.strip()} if colon else {"text": line})
+        is_named = colon and QUESTION_ID.fullmatch(name.strip())
+        entries.append({"id": name.strip(), "text": words.strip()} if is_named else {"text": line})
     return entries
 
 
@@ -80,3 +83,9 @@ def parse_bins(text: str) -> list[dict[str, str]]:
         edge, colon, name = line.partition(":")
         entries.append({"name": name.strip(), "from": edge.strip()} if colon else {"name": line})
     return entries
+
+
+def shorten(text: str, most: int) -> str:
+    """Returns a text in one line of at most some characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from deniable_server.drafts.editor.forms import EditorForm
 from deniable_server.drafts.editor.mistakes import is_missing
+from deniable_server.drafts.editor.shapes import shorten
 
 _MOST = 80  # characters of a line
 _QUESTION = re.compile(r"(?:questions|up|down|library)-(\d{1,9})(?:-|$)")
@@ -22,7 +23,7 @@ class QuestionLine:
         kind: The kind of answer.
         is_conditional: Whether it is shown only after certain answers.
         section: The title of the section that begins with it.
-        mistakes: The number of its fields that break a rule.
+        mistakes: The number of rules that its fields break.
         missing: The number of its fields that are not filled in yet.
     """
 
@@ -47,20 +48,15 @@ def open_question(focus: str, mistakes: Mapping[str, Sequence[str]], count: int)
     return min(numbers, default=0)
 
 
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MOST else f"{line[: _MOST - 1].rstrip()}…"
-
-
 def _line(question: EditorForm, index: int, mistakes: Mapping[str, Sequence[str]]) -> QuestionLine:
     own = [messages for field, messages in mistakes.items() if (match := _QUESTION.match(field)) and int(match[1]) == index]
-    missing = sum(map(is_missing, own))
+    faults = sum(len(messages) for messages in own if not is_missing(messages))
     condition = question.conditions[0].form if question.conditions else None
     return QuestionLine(
-        text=_shortened(question.text.data or ""),
+        text=shorten(question.text.data or "", _MOST),
         kind=dict(question.type.choices).get(question.type.data, ""),
         is_conditional=condition is not None and bool(condition.question.data or condition.score.data),
         section=question.section_title.data or "",
-        mistakes=len(own) - missing,
-        missing=missing,
+        mistakes=faults,
+        missing=sum(map(is_missing, own)),
     )

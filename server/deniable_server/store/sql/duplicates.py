@@ -6,7 +6,6 @@ One query for many ids, because every statement releases the interpreter lock an
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from deniable_server.store.sql import parts
@@ -37,10 +36,10 @@ def look_up(connection: Connection, seal: Seal, survey_ids: Collection[str], sub
     states = {id_: state for some in _some(survey_ids) for id_, state in states_of(connection, some).items()}
     stored, withdrawn = {}, set()
     for some in _some(submission_ids):
-        tags = {tag(seal, id_): id_ for id_ in some}
-        for id_, survey, label, mode, reports in connection.execute(
-            _SUBMISSIONS.format(_marks(some)), [*some, *some, *map(partial(tag, seal), some)]
-        ).fetchall():
+        own = [tag(seal, id_) for id_ in some]
+        tags = dict(zip(own, some, strict=True))
+        rows = connection.execute(_SUBMISSIONS.format(_marks(some)), [*some, *some, *own]).fetchall()
+        for id_, survey, label, mode, reports in rows:
             if survey is None:
                 withdrawn.add(bytes(id_))
             elif label is None:

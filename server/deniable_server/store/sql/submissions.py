@@ -21,7 +21,7 @@ from deniable_server.store.errors import (
     StoreError,
     UnknownSurveyError,
 )
-from deniable_server.store.protocol import Cancel, Notify
+from deniable_server.store.protocol import Cancel, Notify, State
 from deniable_server.store.sql import arrivals, compiled, counting, intake, issuers, parts, tallies
 from deniable_server.store.sql.compiled import UNKNOWN
 from deniable_server.store.sql.connection import Connection
@@ -33,7 +33,7 @@ from deniable_server.store.sql.invitations import UNUSABLE, SqlInvitations
 from deniable_server.store.sql.published import CLOSED, PAUSED, is_open, require
 from deniable_server.store.sql.tallies import Counts
 from deniable_server.store.sql.waiting import PackedRecords
-from deniable_server.store.sql.wide_tallies import State, TallyCache
+from deniable_server.store.sql.wide_tallies import TallyCache
 
 UNMATCHED = 100_000  # the most withdrawals of unknown submissions that are remembered for each survey
 MANY = 64  # from so many records on, a submission is counted before the writer's turn, to keep the turn short
@@ -144,6 +144,12 @@ class SqlSubmissions:
             require(connection, survey_id)
             return tallies.counts(connection, survey_id)
 
+    def state(self, survey_id: str, parts: Collection[Part] | None = None) -> State:
+        """Returns the state of the counts of some parts, by default of all."""
+        with self._database.reading() as connection:
+            require(connection, survey_id)
+            return tallies.state(connection, survey_id, parts)
+
     def waiting(self, survey_id: str) -> Mapping[Mode, int]:
         """Returns how many records of people wait, in steps of STEP."""
         with self._database.reading() as connection:
@@ -179,7 +185,7 @@ class SqlSubmissions:
         """Returns the tally of some parts: stored, or computed and cached if the survey is wide."""
         survey = self._survey(survey_id)
         if tallies.is_wide(survey):
-            return self._scans.tally(survey_id, parts, lambda: self._state(survey_id, parts), lambda: self._scan(survey, parts))
+            return self._scans.tally(survey_id, parts, lambda: self.state(survey_id, parts), lambda: self._scan(survey, parts))
         with self._database.reading() as connection:
             return tallies.total(connection, survey, parts)
 
@@ -220,10 +226,6 @@ class SqlSubmissions:
             query = "SELECT survey, label, mode, count, reports FROM submissions WHERE id = ?"
             row = connection.execute(query, [submission_id]).fetchone()
         return (PartKey(row[0], parts.part(row[1], row[2])), self._records(row[0], row[3], row[4])) if row else None
-
-    def _state(self, survey_id: str, chosen: Collection[Part]) -> State:
-        with self._database.reading() as connection:
-            return tallies.state(connection, survey_id, chosen)
 
     def _scan(self, survey: SurveyRules, chosen: Collection[Part]) -> tuple[State, Tally]:
         """Counts all records of one snapshot, with erased ones that have not left the counts yet. Returns the state of the counts too."""

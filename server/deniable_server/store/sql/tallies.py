@@ -19,6 +19,7 @@ from deniable.wire.part import Part
 from deniable.wire.possible import check
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import UnavailableError
+from deniable_server.store.protocol import State
 from deniable_server.store.sql import parts
 from deniable_server.store.sql.connection import Connection
 
@@ -68,9 +69,9 @@ def all_counts(connection: Connection) -> dict[str, dict[Part, int]]:
     return result
 
 
-def state(connection: Connection, survey_id: str, chosen: Collection[Part]) -> tuple[int, ...]:
-    """Returns a value that changes whenever the counts of some parts do: their keys, which are random and new with every change."""
-    condition, values = parts.among(survey_id, chosen)
+def state(connection: Connection, survey_id: str, chosen: Collection[Part] | None = None) -> State:
+    """Returns the state of the counts of some parts, by default of all: their keys, which are random and new with every change."""
+    condition, values = ("survey = ?", [survey_id]) if chosen is None else parts.among(survey_id, chosen)
     rows = connection.execute(f"SELECT key FROM tallies WHERE {condition} ORDER BY key", values)  # noqa: S608 - our own text
     return tuple(key for (key,) in rows.fetchall())
 

@@ -8,11 +8,10 @@ from collections.abc import Callable, Collection
 
 from deniable.wire.part import Part
 from deniable.wire.tally import Tally
+from deniable_server.store.protocol import State
 
 CACHE_BYTES = 128 << 20  # of pairs: one tally of 2,048 bits has 32 MiB
 
-State = tuple[int, ...]
-"""A value that changes whenever the counts of some parts do (`tallies.state`)."""
 _Name = tuple[str, frozenset[Part]]
 
 

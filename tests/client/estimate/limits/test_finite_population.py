@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from deniable.estimate import share
-from deniable.estimate.limits import closed_form
+from deniable.estimate.limits import closed_form, finite_population
 from deniable.estimate.limits.finite_population import constrained_score, exact
 
 Z2 = 1.959963984540054**2
@@ -136,3 +136,49 @@ def test_swapping_the_meaning_of_the_bit_or_of_the_category_mirrors_the_limits()
         assert exact((30 - ones, 30), 0.9, 0.4, 0.05, 30) == (low, high)
         other: Any = exact((ones, 30), 0.6, 0.1, 0.05, 30)
         assert (1 - other[1], 1 - other[0]) == pytest.approx((low, high), abs=1e-12)
+
+
+def random_counts(number: int) -> tuple[tuple[int, int], float, float, float, int]:
+    """A survey of up to 3,000 reports, also with bits that are nearly the answer or nearly noise, and of drawn people."""
+    rng = np.random.default_rng(number)
+    n = int(np.exp(rng.uniform(np.log(30), np.log(3000))))
+    q0, q1 = sorted(rng.random(2)) if number % 2 else (0.5 - rng.uniform(0.002, 0.2), 0.5 + rng.uniform(0.002, 0.2))
+    q0, q1 = (0.0, q1) if number % 10 == 3 else (q0, 1.0) if number % 10 == 6 else (q0, q1)
+    ones = int(np.clip(rng.binomial(n, q0 + (q1 - q0) * rng.random()) + rng.normal() * math.sqrt(n) / 2, 0, n))
+    everybody = n + int(rng.integers(1, 3 * n)) if number % 5 == 0 and n < 300 else n
+    return (ones, n), float(q0), float(q1), float(rng.choice([0.2, 0.1, 0.05, 0.01])), everybody
+
+
+def test_rejecting_whole_parts_gives_the_limits_of_trying_every_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [random_counts(number) for number in range(150)]
+    quick = [exact.__wrapped__(*one) for one in given]
+    monkeypatch.setattr(finite_population, "_CHUNK", 1 << 20)
+    assert quick == [exact.__wrapped__(*one) for one in given]
+
+
+def test_the_control_a_bound_without_its_upper_tail_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [random_counts(number) for number in range(150)]
+    every = [exact.__wrapped__(*one) for one in given]
+    real = finite_population._bounds
+    monkeypatch.setattr(finite_population, "_bounds", lambda *arguments: real(*arguments) / 2)
+    assert every != [exact.__wrapped__(*one) for one in given]
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(5_000, 0.02), (10_000, 0.02), (10_000, 1.0)])
+def test_few_of_the_numbers_of_holders_are_tried(n: int, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page of a wide survey has hundreds of such limits: trying one after the other from the top took ten seconds."""
+    tried = list[int]()
+    real = finite_population._distributions
+
+    def counting(ones: int, coins: Any, m: Any) -> Any:
+        tried.append(len(m))
+        return real(ones, coins, m)
+
+    q1 = math.exp(epsilon) / (1 + math.exp(epsilon))
+    monkeypatch.setattr(finite_population, "_distributions", counting)
+    exact.__wrapped__((n // 2, n), 1 - q1, q1, 0.05, n)
+    quick = sum(tried)
+    tried.clear()
+    monkeypatch.setattr(finite_population, "_CHUNK", 1 << 20)
+    exact.__wrapped__((n // 2, n), 1 - q1, q1, 0.05, n)
+    assert quick < 200 < sum(tried)

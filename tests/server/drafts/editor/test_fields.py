@@ -82,6 +82,44 @@ def test_every_condition_of_a_list_follows_a_new_name() -> None:
     assert value_of(made)["questions"][2]["show_if"] == {"any": [renamed, {"all": [{"question": "b", "is": ["no"]}, renamed]}]}
 
 
+RATED = """\
+deniable: 1
+id: s
+questions:
+  - {id: mood, text: How often?, type: rating, options: [never, often], items: [{id: mood_a, text: A}, {id: mood_b, text: B}]}
+  - {id: c, text: C, type: yes_no, show_if: {question: mood_a, is: [often]}}
+translations: {de: {questions: {mood: {text: Wie oft?}, mood_a: {text: "Ä: eins"}, mood_b: {text: Be}}}}
+"""
+
+
+def test_the_items_of_a_rating_have_a_field_in_each_language() -> None:
+    value = parse(RATED).value
+    made = fields_of(value)
+    assert (made["rest"], made["questions"][0]["words"][0]["items"]) == ("", "mood_a: Ä: eins\nmood_b: Be")
+    assert value_of(made) == value
+
+
+def test_the_texts_and_conditions_of_an_item_follow_its_new_name() -> None:
+    made = fields_of(parse(RATED).value)
+    made["questions"][0]["items"] = "calm: A\nmood_b: B"
+    value = value_of(made)
+    assert value["translations"]["de"]["questions"]["calm"] == {"text": "Ä: eins"}
+    assert "mood_a" not in value["translations"]["de"]["questions"]
+    assert value["questions"][1]["show_if"]["question"] == "calm"
+
+
+def test_texts_of_items_without_names_belong_to_the_item_in_their_place() -> None:
+    made = fields_of(parse(RATED).value)
+    made["questions"][0]["words"][0]["items"] = "Achtung: eins\nBe\nund mehr"
+    texts = value_of(made)["translations"]["de"]["questions"]
+    assert (texts["mood_a"], texts["mood_b"]) == ({"text": "Achtung: eins"}, {"text": "Be und mehr"})
+
+
+def test_texts_of_an_item_that_no_line_can_hold_are_kept() -> None:
+    value = parse(RATED.replace("{text: Be}", '{text: "B\\ne"}')).value
+    assert value_of(fields_of(value)) == value
+
+
 @pytest.mark.parametrize("rest", ["[", "[]", "3", "{'a': 1}", "[" * 100_000])
 def test_a_rest_that_nobody_wrote_is_refused(rest: str) -> None:
     with pytest.raises(ValueError, match="rest must be"):
