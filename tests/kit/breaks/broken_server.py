@@ -38,7 +38,7 @@ from deniable_server.store.protocol import Cancel, Notify
 from deniable_server.store.sql import writer
 from deniable_server.store.sql.incoming import IncomingQueue, IncomingSubmission
 from deniable_server.store.sql.submissions import SqlSubmissions
-from deniable_server.web import lanes, offload, rate_limiter
+from deniable_server.web import downloads, lanes, offload, rate_limiter
 
 SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kill can fall into one
 
@@ -177,7 +177,7 @@ def endless_computations() -> None:
     def other(name: str, args: Any, kwargs: Any, seconds: int) -> offload.Task:
         return replace(task(name, args, kwargs, seconds), function=endless, arguments=(os.environ["DENIABLE_BEGUN"],), keywords={})
 
-    offload.task_of = other
+    offload.task_of = downloads.task_of = other
 
 
 def paced_downloads() -> None:
