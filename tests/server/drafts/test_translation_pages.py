@@ -111,10 +111,12 @@ def test_a_workbook_comes_back(draft: Draft) -> None:
 
 
 def test_rows_that_are_refused_are_listed_and_the_others_imported(draft: Draft) -> None:
-    raw = filled(draft.download("de").data, title="Ehe", about="Wir fragen.").replace(b"About marriage", b"About <b>love</b>")
+    whole = filled(draft.download("de").data, title="Ehe", about="Wir fragen.")
+    raw = whole.rpartition(b"questions.children.options.3")[0].replace(b"About marriage", b"About <b>love</b>")
     page = draft.upload(raw)
     assert "German: 1 text imported" in shown(page)
     assert "Row 2, title : its original text has changed since the download" in shown(page)
+    assert "1 text of the draft without a row in the file" in shown(page)
     assert "<b>love" not in page.text
     german = Survey.from_text(draft.text).translations["de"]
     assert german == {"title": "Über die Ehe", "about": "Wir fragen."}
