@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import secrets
 import shutil
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from deniable_server.web.offload import Begun, Gone, GoneError, ProcessReply, Task, TooMuchError
+
+logger = logging.getLogger(__name__.partition(".")[0])
 
 TOO_MUCH = "this takes more than the {seconds} seconds of computing that a request may use: ask for less, or use the command line"
 FAILED = "the computation ended without a result: ask for less, or use the command line"
@@ -137,4 +140,7 @@ class Pool:
         """Returns the error for a process that ended before it had a result."""
         if gone.happened or self._closed:
             return GoneError()
-        return TooMuchError(TOO_MUCH.format(seconds=task.seconds) if code == -signal.SIGXCPU else FAILED)
+        if code == -signal.SIGXCPU:
+            return TooMuchError(TOO_MUCH.format(seconds=task.seconds))
+        logger.error("a computing process ended without a result, with exit code %d", code)
+        return TooMuchError(FAILED)

@@ -106,6 +106,13 @@ def test_a_computation_that_takes_too_much_memory_is_refused(pool: Pool) -> None
         raise failed.error()
 
 
+def test_a_process_that_dies_is_logged_with_its_exit_code(pool: Pool, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(TooMuchError, match="ended without a result"):
+        pool.run(task("dying"), Gone())
+    assert caplog.messages == ["a computing process ended without a result, with exit code -9"]
+    assert pool.run(task("about"), Gone())
+
+
 def test_the_limit_of_computing_is_that_of_each_computation_and_not_of_all(pool: Pool) -> None:
     for _ in range(3):
         assert pool.run(task("about", seconds=1), Gone())
