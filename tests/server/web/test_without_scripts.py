@@ -65,9 +65,13 @@ def faults(app: Flask, path: str, page: str) -> Iterator[str]:
             yield f"{told}: hidden, and no script is said to be needed"
         if not sending:
             yield f"{told}: nothing sends it"
-        yield from (f"{told}: does nothing: {one}" for one in form.buttons if one.get("type") == "button" and "hidden" not in one)
+        # What has the class by-script is shown only where scripts run.
+        shown = [one for one in (*form.buttons, *form.fields) if "by-script" not in one.get("class", "")]
+        yield from (f"{told}: does nothing: {one}" for one in shown if one.get("type") == "button" and "hidden" not in one)
         yield from (
-            f"{told}: not sent: {one}" for one in form.fields if not one.get("name") and one.get("form") is None and "readonly" not in one
+            f"{told}: not sent: {one}"
+            for one in shown
+            if one in form.fields and not one.get("name") and one.get("form") is None and "readonly" not in one
         )
         method = form.attributes.get("method", "get").upper()
         if method == "POST" and not any(one.get("name") == "csrf_token" and one.get("value") for one in form.fields):
