@@ -38,6 +38,7 @@ def test_no_moves_of_any_role_single_out_a_record() -> None:
     assert setup.tried["records without a trace"] > 0
 
 
+IDLE = ("a_key_sends_many", "an_owner_changes_a_setting", "an_editor_pauses", "somebody_withdraws", "the_adversary_withdraws")
 CONTROLS: list[tuple[Callable[[pytest.MonkeyPatch], None], Table, Sequence[str]]] = [
     (broken.released_by_number, INVITED, ("key", "analyst", "checks")),  # own records between two looks
     (broken.released_by_number, Table("invited", "close", 1), ("key",)),  # a batch of one
@@ -51,6 +52,13 @@ CONTROLS: list[tuple[Callable[[pytest.MonkeyPatch], None], Table, Sequence[str]]
     (broken.tags_without_a_key, OPEN, ("backup",)),
     (broken.keys_that_stay, OPEN, ("backup",)),
 ]
+
+
+WITHOUT = {
+    broken.reopened_after_its_release: (*IDLE, "time_passes"),
+    broken.released_twice_a_day: IDLE,
+}
+"""The rules that a game leaves out whose combination of moves is rare."""
 
 
 def search_on(setup: Setup) -> None:
@@ -68,5 +76,5 @@ def test_a_broken_release_is_found_out(
     tried: Counter[str] = Counter()
     begun = time.monotonic()
     with pytest.raises(Found) as found:
-        search_on(Setup([table], looks, copies=False, tried=tried))
+        search_on(Setup([table], looks, copies=False, without=WITHOUT.get(break_, ()), tried=tried))
     print(f"{break_.__name__}: {tried['games']} games, {time.monotonic() - begun:.1f} s: {found.value}")
