@@ -28,7 +28,9 @@ from deniable.wire.tally import Tally
 if TYPE_CHECKING:
     import pandas as pd
 
-Shares = Mapping[str, float] | Sequence[float] | NDArray[np.float64]
+FloatArray = NDArray[np.float64]
+
+Shares = Mapping[str, float] | Sequence[float] | FloatArray
 """The true shares of a question's options: by option (missing ones are 0), or all of them in order. They add to 1."""
 
 _YES, _NO, _NO_ANSWER = 0, 1, 2  # the places of a multiple choice's categories
@@ -85,9 +87,10 @@ def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int 
     A multiple choice has a column, or shares, for each of its items, such as `drugs[tea]`. A question that `show_if` hides from a person
     is sent as "no answer". There is no seed: coins that can be repeated protect no one.
 
-    If a multiple choice has exclusive options, no person contradicts themselves. From shares, first the people who skip the question
-    are drawn (its items have the same share of "no answer"), then the exclusive option of each other person, if any. The rest choose among
-    the other options independently, but at least one option if there is a `none`. Each share remains a share of all n people.
+    If a multiple choice has exclusive options or limits, no person contradicts themselves. From shares, first the people who skip the
+    question are drawn (its items have the same share of "no answer"), then the exclusive option of each other person, if any. The rest
+    choose among the other options within the limits, and at least one option if there is a `none`: independently, as far as the shares
+    allow. Each share remains a share of all n people.
 
     Args:
         survey: The survey.
@@ -129,16 +132,19 @@ def _drawn_from_shares(survey: Survey, truth: Mapping[str, Shares], n: int | Non
 def _codes(question: Question, truth: Mapping[str, Shares], n: int, people: np.random.Generator) -> Sequence[NDArray[np.int64]]:
     """Returns the categories of n people for each item of a question, each of shape (n,)."""
     shares = [_checked(item, truth[item.id]) for item in question.items]
-    if question.exclusive:
-        return list(_exclusive_categories(question, np.stack(shares), n, people))
+    if question.limits:
+        return list(_selected_categories(question, question.limits, np.stack(shares), n, people))
     return [people.choice(item.k, n, p=share) for item, share in zip(question.items, shares, strict=True)]
 
 
-def _exclusive_categories(question: Question, shares: NDArray[np.float64], n: int, people: np.random.Generator) -> NDArray[np.int64]:
-    """Returns the categories of n people for the items of a multiple choice with exclusive options, shape (items, n); none contradicts.
+def _selected_categories(
+    question: Question, limits: tuple[int, int], shares: FloatArray, n: int, people: np.random.Generator
+) -> NDArray[np.int64]:
+    """Returns the categories of n people for the items of a multiple choice with rules, shape (items, n); none contradicts.
 
     Args:
-        question: A multiple choice that has exclusive options.
+        question: A multiple choice that has exclusive options or limits.
+        limits: The least and the greatest number of options that people choose who choose no exclusive one.
         shares: The shares of each item's categories (yes, no, and no answer if it is optional), shape (items, k).
         n: How many people.
         people: The generator that draws people.
@@ -155,7 +161,7 @@ def _exclusive_categories(question: Question, shares: NDArray[np.float64], n: in
         )
     alone, others = shares[apart, 0], shares[~apart, 0]
     free = 1 - left_out - alone.sum()
-    _check_together(question, alone, others, left_out)
+    _check_together(question, limits, alone, others, left_out)
     codes = np.full((len(shares), n), _NO)
     kind = people.choice(len(alone) + 2, n, p=_normed(np.array([*alone, left_out, free])))
     for index, row in enumerate(np.flatnonzero(apart)):
@@ -163,12 +169,12 @@ def _exclusive_categories(question: Question, shares: NDArray[np.float64], n: in
     codes[:, kind == len(alone)] = _NO_ANSWER
     choosers = np.flatnonzero(kind == len(alone) + 1)
     if choosers.size:
-        chosen = _chosen(np.minimum(others / free, 1.0), len(choosers), people, at_least_one=question.none is not None)
+        chosen = _chosen(np.minimum(others / free, 1.0), limits, len(choosers), people)
         codes[np.ix_(np.flatnonzero(~apart), choosers)] = np.where(chosen, _YES, _NO)
     return codes
 
 
-def _check_together(question: Question, alone: NDArray[np.float64], others: NDArray[np.float64], left_out: float) -> None:
+def _check_together(question: Question, limits: tuple[int, int], alone: FloatArray, others: FloatArray, left_out: float) -> None:
     """Raises EstimateError if no people can have these shares of the exclusive options and of the others."""
     most = alone.sum() + left_out
     if most > 1 + _CLOSE:
@@ -183,35 +189,87 @@ def _check_together(question: Question, alone: NDArray[np.float64], others: NDAr
             f"the shares of {question.id} must add to at least 1, "
             f"since {question.none!r} is for all who choose nothing else, got {total:.6g}"
         )
+    least, greatest = (limit * max(1 - most, 0.0) for limit in limits)
+    if not least - _CLOSE <= (total := others.sum()) <= greatest + _CLOSE:
+        raise EstimateError(
+            f"the shares of the options of {question.id} that are not exclusive must add to {least:.6g} to {greatest:.6g}, "
+            f"since each person who answers with them chooses {limits[0]:,} to {limits[1]:,}, got {total:.6g}"
+        )
 
 
-def _normed(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normed(chances: FloatArray) -> FloatArray:
     positive = np.maximum(chances, 0)
     return np.asarray(positive / positive.sum())
 
 
-def _chosen(shares: NDArray[np.float64], n: int, people: np.random.Generator, *, at_least_one: bool) -> NDArray[np.bool_]:
-    """Returns which options n people choose, shape (options, n), independently, or so given that each chooses at least one.
+def _chosen(shares: FloatArray, limits: tuple[int, int], n: int, people: np.random.Generator) -> NDArray[np.bool_]:
+    """Returns which options n people choose, shape (options, n): each option with its chance, and each person within the limits.
 
-    Independent choices with the chances `shares * z`, given one at least, have these very shares where z is the chance of one at
-    least. The first option that a person chooses is drawn by its exact chances, so that z may be 0: then it is the only one.
+    As many people as possible choose independently, given the limits, which makes some options too rare or too frequent. The chances of
+    the others make up for it: systematic sampling in a random order, with one of two neighbouring numbers of options.
+
+    Args:
+        shares: The chance of each option. They add to a number within the limits.
+        limits: The least and the greatest number of options.
+        n: How many people.
+        people: The generator that draws people.
     """
-    if not at_least_one:
-        return np.asarray(people.random((len(shares), n)) < shares[:, None])
-    z = _one_at_least(shares)
-    first_chances = shares * np.concatenate([[1.0], np.cumprod(1 - shares * z)[:-1]])
-    first = people.choice(len(shares), n, p=_normed(first_chances))
-    later = np.arange(len(shares))[:, None] > first
-    return np.asarray((people.random((len(shares), n)) < (shares * z)[:, None]) & later | (np.arange(len(shares))[:, None] == first))
+    table = _chances_to_fit(shares, limits)
+    given, wanted = (_slack(chances, limits) for chances in (_chances_given_fit(shares, table), shares))
+    tight = given > wanted
+    part = float((wanted[tight] / given[tight]).min(initial=1.0))
+    is_independent = people.random(n) < part
+    chosen = np.zeros((len(shares), n), dtype=bool)
+    chosen[:, is_independent] = _independent(shares, table, int(is_independent.sum()), people)
+    if not is_independent.all():
+        rest = (wanted - part * given)[: len(shares)] / (1 - part)
+        chosen[:, ~is_independent] = _systematic(rest, limits, int((~is_independent).sum()), people)
+    return chosen
 
 
-def _one_at_least(shares: NDArray[np.float64]) -> float:
-    """Returns the largest z in 0..1 with z = 1 - prod(1 - shares * z), by bisection: the right side less z is concave, and 0 at 0."""
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if 1 - np.prod(1 - shares * middle) > middle else (low, middle)
-    return low
+def _slack(chances: FloatArray, limits: tuple[int, int]) -> FloatArray:
+    """Returns how far chances are from each of their bounds: 0 and 1 for each option, and the limits for their sum."""
+    total = chances.sum()
+    return np.maximum(np.array([*chances, *(1 - chances), total - limits[0], limits[1] - total]), 0)
+
+
+def _chances_to_fit(shares: FloatArray, limits: tuple[int, int]) -> FloatArray:
+    """Returns the chance to end within the limits, of people who chose `count` of the first `i` options, at [i, count]."""
+    table = np.zeros((len(shares) + 1, len(shares) + 2))
+    table[-1, limits[0] : limits[1] + 1] = 1
+    for i, share in reversed(list(enumerate(shares))):
+        table[i, :-1] = share * table[i + 1, 1:] + (1 - share) * table[i + 1, :-1]
+    return table
+
+
+def _chances_given_fit(shares: FloatArray, table: FloatArray) -> FloatArray:
+    """Returns the chance of each option for people who choose independently, given that they end within the limits."""
+    counts, chances = np.zeros(table.shape[1]), np.empty(len(shares))
+    counts[0] = 1
+    for i, share in enumerate(shares):
+        chances[i] = share * (counts[:-1] @ table[i + 1, 1:]) / table[0, 0]
+        counts = (1 - share) * counts + share * np.roll(counts, 1)
+    return chances
+
+
+def _independent(shares: FloatArray, table: FloatArray, n: int, people: np.random.Generator) -> NDArray[np.bool_]:
+    """Returns the options of n people who choose independently, given that they end within the limits, shape (options, n)."""
+    counts, chosen = np.zeros(n, dtype=np.int64), np.empty((len(shares), n), dtype=bool)
+    for i, share in enumerate(shares):
+        chosen[i] = people.random(n) * table[i, counts] < share * table[i + 1, counts + 1]
+        counts += chosen[i]
+    return chosen
+
+
+def _systematic(chances: FloatArray, limits: tuple[int, int], n: int, people: np.random.Generator) -> NDArray[np.bool_]:
+    """Returns the options of n people by systematic sampling, each in an order of their own, shape (options, n)."""
+    total = chances.sum()
+    within = np.minimum(chances, 1) * np.clip(total, *limits) / total  # rounding errors and tolerances may break a limit
+    order = people.permuted(np.tile(np.arange(len(chances), dtype=np.int16), (n, 1)), axis=1)
+    steps = np.floor(np.cumsum(within[order], axis=1) + people.random((n, 1)))
+    chosen = np.empty((n, len(chances)), dtype=bool)
+    np.put_along_axis(chosen, order.astype(np.int64), np.diff(steps, prepend=0) > 0, axis=1)
+    return chosen.T
 
 
 def _resampled(frame: pd.DataFrame, ids: Sequence[str], n: int | None, people: np.random.Generator) -> pd.DataFrame:
@@ -221,7 +279,7 @@ def _resampled(frame: pd.DataFrame, ids: Sequence[str], n: int | None, people: n
     return (chosen if n is None else chosen.iloc[people.integers(len(frame), size=n)]).reset_index(drop=True)
 
 
-def _checked(item: Question, shares: Shares) -> NDArray[np.float64]:
+def _checked(item: Question, shares: Shares) -> FloatArray:
     if isinstance(shares, Mapping):
         if others := sum(option not in item.categories for option in shares):
             raise EstimateError(f"the options of {item.id} must be {some_of(item.categories)}; got {others:,} other{'s' * (others > 1)}")
@@ -235,7 +293,7 @@ def _checked(item: Question, shares: Shares) -> NDArray[np.float64]:
     return np.asarray(values / values.sum())
 
 
-def _places(item: Question, column: pd.Series[Any]) -> NDArray[np.float64]:
+def _places(item: Question, column: pd.Series[Any]) -> FloatArray:
     """Returns each answer's position among the categories; each distinct answer is looked up once."""
     if hasattr(column, "cat") and tuple(column.cat.categories) == item.categories:  # drawn from shares: the name of a bin is not an answer
         codes, lookup = column.cat.codes.to_numpy(), np.append(np.arange(item.k, dtype=np.float64), positions(item, [None]))
@@ -248,7 +306,7 @@ def _places(item: Question, column: pd.Series[Any]) -> NDArray[np.float64]:
     return np.asarray(places)
 
 
-def _positions_after_skips(survey: Survey, answers: pd.DataFrame) -> list[NDArray[np.float64]]:
+def _positions_after_skips(survey: Survey, answers: pd.DataFrame) -> list[FloatArray]:
     """Returns the positions of all answers, by item; "no answer" for questions that skip logic hides."""
     places = np.stack([_places(item, answers[item.id]) for item in survey.items])
     lower = np.floor(places).astype(np.int64)
@@ -259,7 +317,7 @@ def _positions_after_skips(survey: Survey, answers: pd.DataFrame) -> list[NDArra
     return list(np.where(visible == lower, places, visible))
 
 
-def _shares_of(item: Question, places: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shares_of(item: Question, places: FloatArray) -> FloatArray:
     lower = np.floor(places).astype(np.int64)
     upper = np.minimum(lower + 1, item.k - 1)
     counts = np.bincount(lower, 1 - (places - lower), item.k) + np.bincount(upper, places - lower, item.k)

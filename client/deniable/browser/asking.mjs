@@ -153,7 +153,7 @@ export class Questionnaire {
   /** Lists the unanswered questions, each with a button that leads to it. Called again whenever an answer changes. */
   #list(missing) {
     const summary = this.#step.querySelector("[data-slot=missing]");
-    fill(summary, { missingTitle: tn("{n} question has no answer yet", "{n} questions have no answer yet", missing.length, { n: number(missing.length) }) });
+    fill(summary, { missingTitle: tn("{count} question to complete", "{count} questions to complete", missing.length) });
     summary.querySelector("ul").replaceChildren(
       ...missing.map((index) => {
         const item = document.createElement("li");

@@ -161,11 +161,11 @@ export function isLanguage(value) {
 
 /** Checks the texts in further languages. Any of them may be missing. */
 function readTranslations(translations, own, texts, questions) {
-  rule(isObject(translations) && Object.keys(translations).length > 0, "translations must be an object with a language or more");
+  rule(hasKeys(translations), "translations must be an object with a language or more");
   for (const [language, words] of Object.entries(translations)) {
     const where = `translations.${language}`;
     rule(isLanguage(language) && language !== own, `${where} must be another language than the survey's own`);
-    rule(isObject(words) && Object.keys(words).length > 0, `${where} must be an object with texts`);
+    rule(hasKeys(words), `${where} must be an object with texts`);
     checkKeys(words, where, [], [...TEXTS.filter((key) => texts[key] !== undefined), "questions"]);
     for (const key of TEXTS) if (key in words) plainText(words, key, `${where}.${key}`);
     if ("questions" in words) readTranslatedQuestions(words.questions, `${where}.questions`, questions);
@@ -173,23 +173,22 @@ function readTranslations(translations, own, texts, questions) {
 }
 
 function readTranslatedQuestions(words, where, questions) {
-  rule(isObject(words) && Object.keys(words).length > 0, `${where} must be an object with questions`);
+  rule(hasKeys(words), `${where} must be an object with questions`);
   for (const [name, own] of Object.entries(words)) {
     const here = `${where}.${name}`;
     const question = questions.find(({ id }) => id === name);
-    rule(question && isObject(own) && Object.keys(own).length > 0, `${here} must be a question with its text or options`);
+    rule(question && hasKeys(own), `${here} must be a question with its text or options`);
     const first = question.grid?.first === name;
     const optionalTexts = ["help", "section", "grid"].filter((key) => question[key] !== undefined && (key !== "grid" || first));
     checkKeys(own, here, [], ["text", "options", ...optionalTexts]);
     for (const key of ["text", "help"]) if (key in own) plainText(own, key, `${here}.${key}`);
     if ("section" in own) {
       readSection(own.section, `${here}.section`, [], Object.keys(question.section));
-      rule(Object.keys(own.section).length > 0, `${here}.section must have a text`);
+      rule(hasKeys(own.section), `${here}.section must have a text`);
     }
     if ("grid" in own) {
-      checkKeys(own.grid, `${here}.grid`, [], Object.keys(gridTexts(question.grid)));
-      rule(Object.keys(own.grid).length > 0, `${here}.grid must have a text`);
-      for (const key of Object.keys(own.grid)) plainText(own.grid, key, `${here}.grid.${key}`);
+      readSection(own.grid, `${here}.grid`, [], Object.keys(gridTexts(question.grid)));
+      rule(hasKeys(own.grid), `${here}.grid must have a text`);
     }
     rule(textsOf(own).every((text) => pipesAre(text, question.pipes)), `${here} must refer to the answers that its original refers to`);
     if (!("options" in own)) continue;
@@ -286,6 +285,10 @@ function readQuestion(served, where, earlier) {
   const items = labels.map((label) => ({ number, id: `${id}[${label}]`, label, text: `${text} ${label}`, type: kind.itemType, source: {}, required, categories, channel }));
   question.items = items.length ? items : [question];
   return question;
+}
+
+function hasKeys(value) {
+  return isObject(value) && Object.keys(value).length > 0;
 }
 
 function readSection(served, where, keys, optional) {

@@ -13,13 +13,13 @@ export class AnswerError extends Error {
 }
 
 /**
- * Returns the category, 0 .. k-1, of an answer. Throws AnswerError, which names only the question and the rule.
+ * Returns the category, 0 .. k-1, of an answer. Throws AnswerError, which names only the question.
  *
  * A number on a grid consumes one random word, to be rounded to a level; all other answers consume none.
  */
 export function encode(question, answer, nextWord) {
   const position = positionOf(question, answer);
-  if (position === undefined) throw new AnswerError(`${question.id}: the answer must be ${describeAllowed(question)}`);
+  if (position === undefined) throw new AnswerError(`${question.id}: the answer must be one that the question allows`);
   if (!typeOf(question).rounds(question.source)) return position;
   const lower = Math.floor(position);
   return nextWord() < Math.floor((position - lower) * WORD) ? lower + 1 : lower;
@@ -32,7 +32,7 @@ export function encode(question, answer, nextWord) {
  */
 export function encodeAll(questions, answers, nextWord) {
   for (const [index, question] of questions.entries()) {
-    if (contradicts(question, answers[index])) throw new AnswerError(`${question.id}: the answer must be ${ruleOf(question)}`);
+    if (contradicts(question, answers[index])) throw new AnswerError(`${question.id}: the answer must be options that go together`);
   }
   const encoded = questions.map((question, index) => question.items.map((item) => encode(item, answerTo(question, item, answers[index]), nextWord)));
   for (const [index, question] of questions.entries()) {
@@ -70,18 +70,15 @@ export function allows(question, answer) {
 }
 
 /**
- * Returns whether a list of options contradicts itself: an exclusive option beside another one, or no option where one is required. Twin:
+ * Returns whether a list of options contradicts itself: an exclusive option beside another one, or too few or too many of the others. Twin:
  * `survey/exclusive.py`.
  */
 function contradicts(question, answer) {
-  const exclusive = typeOf(question).exclusive(question.source);
-  if (exclusive.length === 0 || !Array.isArray(answer)) return false;
+  if (!Array.isArray(answer)) return false;
+  const { none, at_least: least = none === undefined ? 0 : 1, at_most: most = Infinity } = question.source;
   const chosen = new Set(answer);
-  return (chosen.size > 1 && exclusive.some((option) => chosen.has(option))) || (chosen.size === 0 && question.source.none !== undefined);
-}
-
-function ruleOf({ source: { none } }) {
-  return `one exclusive option alone, or ${none === undefined ? "any" : "one or more"} of the others`;
+  const isAlone = typeOf(question).exclusive(question.source).some((option) => chosen.has(option));
+  return isAlone ? chosen.size > 1 : chosen.size < least || chosen.size > most;
 }
 
 /** Returns the answer to one item of a question. For a multiple choice, only a list of its options is an answer. */
@@ -101,13 +98,4 @@ function positionOf(question, answer) {
 function isBlank(answer) {
   if (typeof answer === "string") return ["", NO_ANSWER].includes(strip(answer));
   return answer === undefined || answer === null || Number.isNaN(answer);
-}
-
-/** Describes the allowed answers for a message: a range, or the first few categories. */
-function describeAllowed(question) {
-  const { source, categories } = question;
-  const description = typeOf(question).wording(source);
-  if (description !== undefined) return description;
-  const first = categories.slice(0, 8).join(", ");
-  return categories.length <= 8 ? `one of ${first}` : `one of ${first}, … (${categories.length} in all)`;
 }

@@ -234,22 +234,25 @@ function choiceOf(element, { required, categories }, labels, lang, track) {
 
 /**
  * Fills a multiple choice: boxes, and one for none of them (the survey's own option or the page's), because ticking nothing is not
- * skipping. Exclusive boxes untick the others, and the text beside them says so.
+ * skipping. Exclusive boxes untick the others, and the text beside them says so. Limits are a hint, and a problem once they are broken.
  */
 function boxesOf(element, question, labels, lang) {
   const { required, items, source } = question;
-  const own = [...(source.none === undefined ? [t("None of these")] : []), ...(required ? [] : [t("Prefer not to say")])];
+  const limit = limitOf(source);
+  const hasNone = source.none === undefined && !source.at_least; // whether the page has the option for none
+  const own = [...(hasNone ? [t("None of these")] : []), ...(required ? [] : [t("Prefer not to say")])];
   addOptions(element, [...labels, ...own]);
   const boxes = [...element.querySelectorAll("input")];
   const exclusive = typeOf(question).exclusive(source);
   const excludes = (index) => index >= items.length || exclusive.includes(items[index].label);
   for (const [index, box] of boxes.entries()) if (source.exclusive?.includes(items[index]?.label)) markExclusive(box);
   const status = element.querySelector("[role=status]");
-  if (source.none !== undefined) {
-    const none = labels[items.findIndex(({ label }) => label === source.none)];
-    element.querySelector(".problem").textContent = t("Tick what applies, or “{none}”.", { none });
-  }
-  const skips = items.length + (source.none === undefined ? 1 : 0); // the index of "Prefer not to say"
+  const problem = element.querySelector(".problem");
+  if (limit) element.querySelector(".quiet").textContent = limit;
+  const none = labels[items.findIndex(({ label }) => label === source.none)];
+  const nothing = none ? t("Tick what applies, or “{none}”.", { none }) : hasNone ? problem.textContent : limit; // if nothing is ticked
+  const explain = () => (problem.textContent = limit && ticked().length ? limit : nothing);
+  const skips = items.length + hasNone; // the index of "Prefer not to say"
   const named = () => ticked().flatMap((index) => labels[index] ?? []);
   const ticked = () => boxes.flatMap(({ checked }, index) => (checked ? [index] : []));
   for (const [index, box] of boxes.entries()) {
@@ -257,8 +260,10 @@ function boxesOf(element, question, labels, lang) {
       const others = box.checked ? boxes.filter((other, i) => other.checked && i !== index && (excludes(i) || excludes(index))) : [];
       for (const other of others) other.checked = false;
       status.textContent = others.length ? t("Other ticks were removed.") : "";
+      explain();
     });
   }
+  explain();
   return {
     answer: () => {
       const selected = ticked();
@@ -270,8 +275,16 @@ function boxesOf(element, question, labels, lang) {
     reset: () => {
       for (const box of boxes) box.checked = false;
       status.textContent = "";
+      explain();
     },
   };
+}
+
+/** Describes how many boxes may be ticked; undefined if any number. */
+function limitOf({ at_least: least, at_most: most }) {
+  if (!least) return most && t("Tick up to {most}.", { most });
+  if (!most) return t("Tick at least {least}.", { least });
+  return least < most ? t("Tick {least} to {most}.", { least, most }) : t("Tick exactly {most}.", { most });
 }
 
 /** Marks an exclusive box, in its visible text and its accessible name. */
@@ -291,7 +304,6 @@ function fieldOf(element, question, labels) {
   const range = { low: exact(low), high: exact(high) };
   const hint = required ? t("A number from {low} to {high}", range) : t("A number from {low} to {high}. Leave it empty if you prefer not to say.", range);
   fill(element, { range: hint, problem: t("Enter a number from {low} to {high}.", range) });
-  element.querySelector("[data-slot=problem]").hidden = true;
   return {
     answer: () => readNumber(field.value),
     inText: () => (bins ? labels[typeOf(question).position(source, question.categories, readNumber(field.value))] : field.value.trim()),

@@ -1,4 +1,4 @@
-"""Exclusive options of a multiple choice: contradictory answers, with an exclusive option beside another, or with no required option.
+"""Exclusive options and limits of a multiple choice: answers with an exclusive option beside another, or with too few or too many options.
 
 The rule applies to true answers, before any coin is tossed. Items stay randomized independently, so epsilon is the same.
 """
@@ -18,7 +18,7 @@ _YES, _NO = 0, 1
 
 
 def contradictions(survey: Survey, categories: NDArray[np.integer[Any]]) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
-    """Yields the id of each question with exclusive options, its rule, and which respondents break it, shape (n,).
+    """Yields the id of each question with exclusive options or limits, its rule, and which respondents break it, shape (n,).
 
     Args:
         survey: The survey.
@@ -29,17 +29,21 @@ def contradictions(survey: Survey, categories: NDArray[np.integer[Any]]) -> Iter
     for question in survey.questions:
         items = categories[start : start + len(question.items)]
         start += len(question.items)
-        if not question.exclusive:
+        if question.limits is None:
             continue
+        least, most = question.limits
         selected = items == _YES
-        has_exclusive = selected[[question.labels.index(option) for option in question.exclusive]].any(axis=0)
-        contradictory = has_exclusive & (selected.sum(axis=0) > 1)
-        if question.none is not None:
-            contradictory |= (items == _NO).all(axis=0)
-        yield question.id, _rule(question), contradictory
+        count, is_complete = selected.sum(axis=0), (selected | (items == _NO)).all(axis=0)
+        is_alone = selected[[label in question.exclusive for label in question.labels]].any(axis=0)
+        yield question.id, _rule(question), np.where(is_alone, count > 1, (count > most) | (is_complete & (count < least)))
 
 
 def _rule(question: Question) -> str:
     """Returns the rule for an answer: one text, which does not reveal which part was broken."""
-    others = "any of the others" if question.none is None else "one or more of the others"
-    return f"one exclusive option alone, or {others}"
+    least, most = question.limits or (0, 0)
+    together = len(question.labels) - len(question.exclusive)
+    if most < together:
+        number = f"{least:,} to {most:,}" if 0 < least < most else f"{'exactly' if least else 'at most'} {most:,}"
+    else:
+        number = {0: "any", 1: "one or more"}.get(least, f"at least {least:,}")
+    return f"one exclusive option alone, or {number} of the others" if question.exclusive else f"{number} of the options"

@@ -190,6 +190,14 @@ class Question:
         return self.kind.exclusive_options
 
     @property
+    def limits(self) -> tuple[int, int] | None:
+        """The least and the greatest number of options that go together in an answer: a multiple choice, without an exclusive option.
+
+        None if any options may be selected.
+        """
+        return self.kind.limits
+
+    @property
     def none(self) -> str | None:
         """The option of a multiple choice that means that no other option applies, if there is one."""
         return self.kind.none_option

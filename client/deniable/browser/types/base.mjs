@@ -66,11 +66,6 @@ export const oneOf = {
     return false;
   },
 
-  /** Describes the allowed answers for a message; undefined if they are the categories. */
-  wording() {
-    return undefined;
-  },
-
   /** Returns an answer's position among the categories 0 .. k-1, or undefined. Types with answers override this. */
   position() {
     return undefined;

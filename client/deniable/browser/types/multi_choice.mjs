@@ -4,11 +4,11 @@ import { choice } from "./choice.mjs";
 
 export const multiChoice = {
   ...choice,
-  optional: [...choice.optional, "exclusive", "none"],
+  optional: [...choice.optional, "exclusive", "none", "at_least", "at_most"],
   control: "boxes",
 
   problem(source) {
-    return choice.problem(source) ?? exclusiveProblem(source);
+    return choice.problem(source) ?? (fits(source) ? undefined : "exclusive, none, other, at_least and at_most must fit the options");
   },
 
   categories() {
@@ -28,13 +28,13 @@ export const multiChoice = {
   },
 };
 
-/** Returns the rule that exclusive options break, or undefined. */
-function exclusiveProblem({ options, exclusive, none, other }) {
-  if (none !== undefined && !options.includes(none)) return "none must be one of the options";
-  if (other !== undefined && (other === none || (Array.isArray(exclusive) && exclusive.includes(other)))) return "other must not be exclusive";
-  if (exclusive === undefined) return undefined;
-  if (!Array.isArray(exclusive) || exclusive.length === 0) return "exclusive must be a list of one option or more";
-  if (exclusive.some((option) => !options.includes(option) || option === none)) return "exclusive must be of the options, without none";
-  if (new Set(exclusive).size < exclusive.length) return "exclusive must have each option once";
-  return exclusive.length + (none === undefined ? 0 : 1) < options.length ? undefined : "exclusive must leave an option that goes with others";
+/** Returns whether exclusive options, the option for other answers and the limits fit the options. Twin: `MultiChoice.problems`. */
+function fits(source) {
+  const { options, exclusive, other, at_least: least, at_most: most } = source;
+  if (exclusive !== undefined && !(Array.isArray(exclusive) && exclusive.length)) return false;
+  const alone = multiChoice.exclusive(source);
+  const together = options.length - alone.length;
+  const isLimit = (limit) => limit === undefined || (Number.isInteger(limit) && limit > 0 && limit < together);
+  if (new Set(alone).size < alone.length || !alone.every((option) => options.includes(option)) || alone.includes(other)) return false;
+  return together > 0 && isLimit(least) && isLimit(most) && !(least > most);
 }

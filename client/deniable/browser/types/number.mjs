@@ -44,10 +44,6 @@ export const numeric = {
     return bins === undefined;
   },
 
-  wording({ low, high }) {
-    return `a number from ${low} to ${high}`;
-  },
-
   position({ low, high, bins }, categories, answer) {
     const value = answeredNumber(answer);
     if (!(value >= low && value <= high)) return undefined;

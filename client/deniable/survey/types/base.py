@@ -93,6 +93,11 @@ class QuestionType:
         return ()
 
     @property
+    def limits(self) -> tuple[int, int] | None:
+        """The least and the greatest number of options that go together in an answer; None if there is no rule about them."""
+        return None
+
+    @property
     def none_option(self) -> str | None:
         """The option that means that no other option applies, if there is one."""
         return None
