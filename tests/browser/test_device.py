@@ -123,7 +123,7 @@ WEAKER = {
     "a survey's order may be any": ("definition.mjs", "ORDERS.includes(order)", "true"),
     "a scale may have an order": ("types/scale.mjs", "  optional: [],\n", ""),
     "other may be no option": ("types/choice.mjs", "options.includes(other)", "true"),
-    "other may be exclusive": ("types/multi_choice.mjs", "other !== undefined && (other", "false && (other"),
+    "other may be exclusive": ("types/multi_choice.mjs", " || alone.includes(other)", ""),
     "a text may refer to anything": ("definition.mjs", "pipesAre(text, earlier.map(({ id }) => id))", "true"),
     "a translation may refer to anything": ("definition.mjs", "pipesAre(text, question.pipes)", "true"),
     "a title may refer to anything": ("definition.mjs", "section?.title, ", ""),

@@ -141,7 +141,7 @@ def exclusive_of(cases: list[dict[str, Any]]) -> list[Any]:
     return [[case["digest"], [[good, good] for _, good in case["answers"]]] if case["accepted"] else None for case in cases]
 
 
-def test_every_answer_with_exclusive_options_is_accepted_or_refused_as_in_python(javascript: Javascript, vectors: Vectors) -> None:
+def test_every_answer_with_rules_about_options_is_accepted_or_refused_as_in_python(javascript: Javascript, vectors: Vectors) -> None:
     cases = vectors("exclusive")
     assert javascript(EXCLUSIVE, cases) == exclusive_of(cases)
 
@@ -149,11 +149,16 @@ def test_every_answer_with_exclusive_options_is_accepted_or_refused_as_in_python
 @pytest.mark.parametrize(
     ("file", "right", "wrong"),
     [
-        ("encode.mjs", "chosen.size > 1 &&", "chosen.size > 2 &&"),
-        ("encode.mjs", "question.source.none !== undefined", "false"),
+        ("encode.mjs", "chosen.size > 1 :", "chosen.size > 2 :"),
+        ("encode.mjs", "none === undefined ? 0 : 1", "0"),
+        ("encode.mjs", "chosen.size < least", "false"),
+        ("encode.mjs", "chosen.size > most", "chosen.size >= most"),
         ("encode.mjs", "new Set(answer)", "{ size: answer.length, has: (one) => answer.includes(one) }"),
         ("types/multi_choice.mjs", "[...exclusive, none]", "exclusive"),
-        ("types/multi_choice.mjs", "|| option === none", ""),
+        ("types/multi_choice.mjs", "new Set(alone).size < alone.length ||", ""),
+        ("types/multi_choice.mjs", "Number.isInteger(limit) &&", ""),
+        ("types/multi_choice.mjs", "limit < together", "limit <= together"),
+        ("types/multi_choice.mjs", "&& !(least > most)", ""),
     ],
 )
 def test_a_browser_with_another_rule_of_exclusive_options_fails_the_vectors(

@@ -263,6 +263,67 @@ def test_an_optional_question_with_exclusive_options_is_left_out_whole() -> None
         simulate(survey, {"q[o0]": [0.1, 0.8, 0.1], "q[o1]": [0.1, 0.8, 0.1], "q[o2]": [0.1, 0.7, 0.2]}, 100)
 
 
+def survey_with_limits(options: int, limits: tuple[int, int], *, exclusive: int, required: bool) -> Survey:
+    labels = [f"o{place}" for place in range(options)]
+    keys = {"at_least": limits[0]} if limits[0] else {}
+    keys |= {"at_most": limits[1]} if limits[1] < options - exclusive else {}
+    apart = {"exclusive": labels[:exclusive]} if exclusive else {}
+    question = {"id": "q", "text": "Q", "type": "multi_choice", "options": labels, "required": required, **keys, **apart}
+    survey = {"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 9, "accept_high_epsilon": True, "questions": [question]}
+    return Survey.from_text(json.dumps(survey))
+
+
+@pytest.mark.parametrize("required", [True, False])
+@pytest.mark.parametrize("exclusive", [0, 2])
+@pytest.mark.parametrize(("options", "limits"), [(3, (1, 1)), (4, (0, 2)), (5, (2, 3)), (6, (1, 6)), (8, (3, 3))])
+@pytest.mark.parametrize("total", ["least", "most", "between", "just above", "just below"])
+def test_each_person_keeps_to_the_limits_and_the_shares_come_out(
+    options: int, limits: tuple[int, int], exclusive: int, required: bool, total: str
+) -> None:
+    survey = survey_with_limits(options + exclusive, limits, exclusive=exclusive, required=required)
+    n, rng, (least, most) = 20_000, np.random.default_rng(7), limits
+    left_out, alone = 0.0 if required else 0.15, np.full(exclusive, 0.05)
+    free = 1 - left_out - alone.sum()
+    number = {"least": least, "most": most, "between": (least + most) / 2, "just above": least + 0.02, "just below": most - 0.02}[total]
+    number = min(max(number, least), most)
+    parts = rng.uniform(0.2, 1, size=options)
+    for _ in range(100):  # chances of at most 1 that add to this number
+        parts = np.minimum(1, parts * number / parts.sum()) if number else np.zeros(options)
+    yes = [*alone, *(parts * free)]
+    truth = {item.id: [share, 1 - left_out - share, left_out][: item.k] for item, share in zip(survey.items, yes, strict=True)}
+    made = simulate(survey, truth, n)
+    categories = np.stack([made.answers[item.id].cat.codes.to_numpy() for item in survey.items])
+    [(_, _, wrong)] = contradictions(survey, categories)
+    assert not wrong.any()
+    found = made.truth.set_index(["question", "option"])["share"]
+    for item in survey.items:
+        for option, share in zip(item.categories, truth[item.id], strict=True):
+            assert abs(found[item.id, option] - share) <= FAR * np.sqrt(share * (1 - share) / n) + 1e-9
+
+
+def test_people_whose_shares_allow_it_choose_independently_given_the_limits() -> None:
+    """Three options of chance 1/2, at most two of them: each set of up to two is as frequent as any other, once its chance is 3/7."""
+    survey = survey_with_limits(3, (0, 2), exclusive=0, required=True)
+    made = simulate(survey, {item.id: [3 / 7, 4 / 7] for item in survey.items}, 70_000).answers
+    sets = (made == "yes").astype(int).to_numpy() @ [4, 2, 1]
+    counts = np.bincount(sets, minlength=8)
+    assert counts[7] == 0
+    assert counts[:7].max() / counts[:7].min() < 2.2  # systematic samples of two neighbouring sizes alone would leave sets of none
+
+
+@pytest.mark.parametrize(
+    ("yes", "rule"),
+    [
+        ([0.9, 0.9, 0.9], r"the options of q that are not exclusive must add to 1 to 2, .* chooses 1 to 2, got 2\.7"),
+        ([0.1, 0.1, 0.1], r"the options of q that are not exclusive must add to 1 to 2, .* chooses 1 to 2, got 0\.3"),
+    ],
+)
+def test_shares_that_break_a_limit_are_refused(yes: list[float], rule: str) -> None:
+    survey = survey_with_limits(3, (1, 2), exclusive=0, required=True)
+    with pytest.raises(EstimateError, match=rule):
+        simulate(survey, {item.id: [share, 1 - share] for item, share in zip(survey.items, yes, strict=True)}, 100)
+
+
 def test_a_row_of_answers_that_contradicts_itself_is_refused_by_its_number() -> None:
     survey = survey_with_exclusive(3, exclusive=1, none=False, required=True)
     rows = pd.DataFrame({"q[o0]": ["yes", "yes"], "q[o1]": ["no", "yes"], "q[o2]": ["no", "no"]})

@@ -191,7 +191,7 @@ def test_every_definition_with_a_rating_block_is_accepted_or_refused_and_keeps_i
             assert case["blocks"] in (None, [list(block) for block in survey.blocks]), case["name"]
 
 
-def test_every_answer_with_exclusive_options_is_accepted_or_refused_as_one_and_in_a_column(vectors: Vectors) -> None:
+def test_every_answer_with_exclusive_options_and_limits_is_accepted_or_refused_as_one_and_in_a_column(vectors: Vectors) -> None:
     for case in vectors("exclusive"):
         survey = taken(case)
         assert bool(survey) == case["accepted"], case["name"]
@@ -228,6 +228,28 @@ def test_a_contradiction_is_named_by_its_rule_whichever_part_of_it_was_broken() 
                 perturb_one(by_item, survey, Public())
         [batch] = batches(survey, as_rows([{"q": answer} for answer in [["tea"], *rows]]), os_words, size=100)
         assert [(r.row, r.question, r.reason) for r in batch.rejected] == [(n + 2, "q", f"must be {rule}") for n in range(len(rows))]
+
+
+@pytest.mark.parametrize(
+    ("keys", "rule"),
+    [
+        ({"at_most": 2}, "at most 2 of the options"),
+        ({"at_most": 2, "at_least": 1}, "1 to 2 of the options"),
+        ({"at_most": 2, "at_least": 2}, "exactly 2 of the options"),
+        ({"at_least": 1}, "one or more of the options"),
+        ({"at_least": 3}, "at least 3 of the options"),
+        ({"at_most": 2, "exclusive": ["unsure"]}, "one exclusive option alone, or at most 2 of the others"),
+        ({"at_most": 1, "none": "neither", "exclusive": ["unsure"]}, "one exclusive option alone, or exactly 1 of the others"),
+    ],
+)
+def test_a_broken_limit_is_named_by_its_rule_and_no_answer_is_quoted(keys: dict[str, Any], rule: str) -> None:
+    question = {"id": "q", "text": "Which?", "type": "multi_choice", "options": ["tea", "coffee", "neither", "unsure"], **keys}
+    survey = Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 1, "questions": [question]})
+    answer = [] if "at_most" not in keys else ["tea", "coffee", "neither"]
+    with pytest.raises(AnswerError, match=f"^q: the answer must be {rule}$"):
+        perturb_one({"q": answer}, survey, Public())
+    [batch] = batches(survey, as_rows([{"q": answer}]), os_words, size=100)
+    assert [(r.row, r.question, r.reason) for r in batch.rejected] == [(1, "q", f"must be {rule}")]
 
 
 def test_every_bound_and_every_count_of_people_is_that_of_decimal_arithmetic(vectors: Vectors) -> None:

@@ -1203,11 +1203,15 @@ def in_people(k: int, d: int, threshold: int) -> Json:
     return {"k": k, "d": d, "keep_threshold": threshold, "people": [of, *counted]}
 
 
-# ---- exclusive options ---------------------------------------------------------------------------
+# ---- exclusive options and limits ---------------------------------------------------------------------------
 
 
 def excluding(made: Json, *options: str, none: str | None = None) -> Json:
     return {**made, **({"exclusive": list(options)} if options else {}), **({"none": none} if none else {})}
+
+
+def limited(made: Json, least: Any = None, most: Any = None) -> Json:
+    return {**made, **({"at_least": least} if least is not None else {}), **({"at_most": most} if most is not None else {})}
 
 
 def agree(q: Json, answer: Any) -> bool:
@@ -1217,11 +1221,13 @@ def agree(q: Json, answer: Any) -> bool:
     if not isinstance(answer, list) or not all(option in q["options"] for option in answer):
         return False
     alone = {*q.get("exclusive", []), *([q["none"]] if "none" in q else [])}
-    return len(set(answer)) == 1 or not (alone & set(answer) or (not answer and "none" in q))
+    if alone & set(answer):
+        return len(set(answer)) == 1
+    return q.get("at_least", int("none" in q)) <= len(set(answer)) <= q.get("at_most", len(q["options"]))
 
 
 def exclusive() -> list[Json]:
-    """Definitions with exclusive options, and answers to their question `q`, each accepted or refused."""
+    """Definitions with exclusive options and limits, and answers to their question `q`, each accepted or refused."""
     tea = several("q", 2.0, ["tea", "coffee", "neither", "do not know"])
     good = {
         "one that excludes": excluding(tea, "do not know"),
@@ -1234,6 +1240,19 @@ def exclusive() -> list[Json]:
         "not required": excluding(optional(tea), "do not know", none="neither"),
         "names of a JavaScript object": excluding(several("q", 1.0, ["__proto__", "constructor", "none"]), "constructor", none="none"),
         "none of them excludes": tea,
+        "at most two": limited(tea, most=2),
+        "at most one": limited(tea, most=1),
+        "at least two": limited(tea, 2),
+        "all but one at least": limited(tea, 3),
+        "two or three": limited(tea, 2, 3),
+        "exactly two": limited(tea, 2, 2),
+        "limits beside one that excludes": limited(excluding(tea, "do not know"), 1, 2),
+        "a limit beside two that exclude": limited(excluding(tea, "do not know", none="neither"), most=1),
+        "a limit above what a none demands": limited(excluding(tea, none="neither"), 2),
+        "a limit that a none demands anyway": limited(excluding(tea, none="neither"), 1),
+        "limits beside the one for other answers": {**limited(tea, 1, 2), "other": "tea"},
+        "limits, and not required": limited(optional(tea), 2, 3),
+        "limits, a none, and not required": limited(excluding(optional(tea), none="neither"), 2, 2),
     }
     bad = {
         "no option": {**tea, "exclusive": []},
@@ -1250,6 +1269,21 @@ def exclusive() -> list[Json]:
         "of a choice": {**question("q", 1.0, ["a", "b"]), "exclusive": ["a"]},
         "a none of a scale": {**scale("q", 1.0, ["a", "b"], [1, 2]), "none": "a"},
         "of yes or no": {**question("q", 1.0), "none": "no"},
+        "none at most": limited(tea, most=0),
+        "all at most": limited(tea, most=4),
+        "fewer than none": limited(tea, most=-1),
+        "none at least": limited(tea, 0),
+        "all at least": limited(tea, 4),
+        "more at least than at most": limited(tea, 3, 2),
+        "a limit that is no whole number": limited(tea, most=1.5),
+        "a limit that is text": limited(tea, most="2"),
+        "a limit that is true": limited(tea, most=True),
+        "a limit that is null": {**tea, "at_most": None},
+        "a limit in a list": limited(tea, [2]),
+        "all at most that go together": limited(excluding(tea, "do not know"), most=3),
+        "all at least that go together": limited(excluding(tea, none="neither"), 3),
+        "a limit for one option": limited(excluding(tea, "tea", "coffee", none="neither"), most=1),
+        "a limit of a choice": limited(question("q", 1.0, ["a", "b", "c"]), most=1),
     }
     vectors: list[Json] = []
     for name, q in good.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -13,6 +14,7 @@ Texts = Mapping[str, str]
 
 Kind = Literal["choice", "multi_choice", "scale", "number"]
 _NUMBERS, _SCALES, _SEVERAL = frozenset(("number",)), frozenset(("scale",)), frozenset(("multi_choice",))
+LIMITS_LEFT_OUT = "the limits of how many options may be chosen are left out"
 MOST_OPTIONS = 20_000  # of all questions: a survey has at most 2,048 bits, so mapping more would only take time
 
 
@@ -47,6 +49,8 @@ class ForeignQuestion:
         is_whole: Whether it asks for whole numbers.
         is_required: Whether it must be answered.
         has_other: Whether the form adds an option “Other”.
+        at_least: The fewest options that must be chosen of several; 0 if the form has no limit.
+        at_most: The most options that may be chosen of several; None if the form has no limit.
         is_random: Whether the order of its options is random.
         condition: When it is asked, without the conditions of groups around it.
         grid: The name of the table of questions with one scale that it belongs to.
@@ -65,10 +69,19 @@ class ForeignQuestion:
     is_whole: bool = False
     is_required: bool = False
     has_other: bool = False
+    at_least: int = 0
+    at_most: int | None = None
     is_random: bool = False
     condition: Expression = ALWAYS
     grid: str = ""
     losses: list[str] = field(default_factory=list)
+
+    def set_limits(self, least: str, most: str) -> None:
+        """Sets the limits of how many options may be chosen, as a form has them; an empty text or 0 is no limit."""
+        if self.is_several and all(re.fullmatch("[0-9]{0,4}", limit) for limit in (least, most)):
+            self.at_least, self.at_most = int(least or 0), int(most or 0) or None
+        elif least or most:
+            self.losses.append(LIMITS_LEFT_OUT)
 
     @property
     def is_number(self) -> bool:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from deniable.forms.conditions import digits
-from deniable.forms.foreign import ForeignOption, ForeignQuestion, text_in
+from deniable.forms.foreign import LIMITS_LEFT_OUT, ForeignOption, ForeignQuestion, text_in
 from deniable.forms.languages import tag_of
 from deniable.forms.texts import distinct_labels, one_line, references_in
 from deniable.survey.types.base import MAX_OPTION_LENGTH, number
@@ -102,6 +102,10 @@ def _typed(question: ForeignQuestion, options: MappedOptions, labels: list[str],
         return options
     exclusive = [label for option, label in zip(options.offered, labels, strict=True) if option.is_exclusive]
     options.keys = {"type": question.kind, "options": labels, **_exclusive_keys(exclusive)}
+    limits = _limit_keys(question, len(labels) - len(exclusive))
+    if limits is None:
+        options.notes.append(LIMITS_LEFT_OUT)
+    options.keys |= limits or {}
     if question.is_scale:
         options.keys |= _scores([option.name for option in options.offered])
     if question.is_random and not question.is_scale:
@@ -150,6 +154,22 @@ def _exclusive_keys(labels: Sequence[str]) -> dict[str, Any]:
     none = next((label for label in labels if means_none(label)), None)
     others = [label for label in labels if label != none]
     return {**({"exclusive": others} if others else {}), **({"none": none} if none else {})}
+
+
+def _limit_keys(question: ForeignQuestion, together: int) -> dict[str, Any] | None:
+    """Returns the keys of the limits of a selection, without those that hold of every answer; None if no answer meets them all.
+
+    Args:
+        question: The question.
+        together: The number of options that are not exclusive.
+    """
+    most = together if question.at_most is None else min(question.at_most, together)
+    if most < 1 or question.at_least > most or question.at_least == together:
+        return None
+    return {
+        **({"at_least": str(question.at_least)} if question.at_least else {}),
+        **({"at_most": str(most)} if most < together else {}),
+    }
 
 
 def _scores(names: Sequence[str]) -> dict[str, Any]:

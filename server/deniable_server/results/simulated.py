@@ -84,7 +84,7 @@ def simulated_submissions(survey: Survey, people: Sequence[tuple[int, ItemShares
 
 
 def uniform(survey: Survey) -> dict[str, Shares]:
-    """Returns equal shares for each item's options; of a multiple choice, as in the preview, which its exclusive options allow."""
+    """Returns equal shares for each item's options; of a multiple choice, as in the preview, which its rules allow."""
     return {
         item.id: shares if question.labels else np.full(item.k, 1 / item.k)
         for question in survey.questions
@@ -107,7 +107,10 @@ def _shares(question: Question) -> list[tuple[Question, Shares]]:
 
 
 def _chosen(question: Question, label: str) -> dict[str, float]:
-    """Returns the shares of one option of a multiple choice: possible together with all others, exclusive ones included."""
-    others = len(question.labels) - len(question.exclusive)
-    yes = _ALONE / len(question.exclusive) if label in question.exclusive else min(0.9, max(0.3, 0.95 / others))
+    """Returns the shares of one option of a multiple choice: possible together with all others, within its rules."""
+    exclusive, others = len(question.exclusive), len(question.labels) - len(question.exclusive)
+    yes = _ALONE / exclusive if label in question.exclusive else min(0.9, max(0.3, 0.95 / others))
+    if question.limits and label not in question.exclusive:
+        least, most = ((1 - _ALONE * (exclusive > 0)) * limit / others for limit in question.limits)
+        yes = yes if least <= yes <= most else (least + most) / 2
     return {"yes": yes, "no": 1 - yes}

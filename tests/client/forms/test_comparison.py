@@ -35,6 +35,7 @@ FORM: Rows = [
     ("calculate", "young", None, None, None, None, "if(${age} < 30, 'yes', 'no')"),
     ("select_one yn", "school", "At school?", "${young} = 'yes' and (${bus} = 'y' or ${fuel} = 'other')"),
     ("select_multiple d", "drinks", "Which drinks?", None, "yes", "not(selected(., 'none') and count-selected(.) > 1)"),
+    ("select_multiple d", "two", "Which two?", None, "yes", "count-selected(.) <= 2"),
     ("select_one yn", "much", "Much?", "selected(${drinks}, 'tea') and not(${age} >= 50)"),
     ("select_one s", "mood", "Mood?", None, "yes"),
     ("select_one yn", "help", "Help?", "${mood} >= 2 and ${mood} != ''", "yes"),

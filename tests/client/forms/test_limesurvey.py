@@ -228,3 +228,22 @@ def test_a_hostile_file_is_refused_in_one_line(raw: bytes) -> None:
     with pytest.raises(SurveyError, match="must ") as refused:
         read_form(raw)
     assert len(refused.value.problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "keys", "is_left_out"),
+    [
+        ({"max_answers": "2"}, {"at_most": "2"}, False),
+        ({"min_answers": "1", "max_answers": "2"}, {"at_least": "1", "at_most": "2"}, False),
+        ({"min_answers": "3"}, {}, True),
+        ({"max_answers": "{N.NAOK}"}, {}, True),
+        ({"max_answers": "9"}, {}, False),
+    ],
+)
+def test_the_numbers_of_answers_become_limits_or_are_reported(limits: dict[str, str], keys: dict[str, str], is_left_out: bool) -> None:
+    days = [*TABLES["subquestions"], child("33", "3", "tu", "Tuesday"), child("34", "3", "we", "Wednesday")]
+    attributes = [attribute("3", *one) for one in {"exclude_all_others": "no", **limits}.items()]
+    found = imported(subquestions=days, question_attributes=attributes)
+    [question] = [one for one in found.document["questions"] if one["id"] == "days"]
+    assert {key: question[key] for key in ("at_least", "at_most") if key in question} == keys
+    assert ("limits of how many options" in verdicts(found)["days"][1]) == is_left_out

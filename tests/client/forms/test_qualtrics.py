@@ -212,3 +212,22 @@ def test_a_survey_without_a_flow_asks_its_blocks_in_order() -> None:
     survey = json.loads(qsf())
     survey["SurveyElements"] = [one for one in survey["SurveyElements"] if one["Element"] != "FL"]
     assert [one["id"] for one in read_form(json.dumps(survey).encode()).document["questions"]][:2] == ["Q1", "Q3"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "keys", "why"),
+    [
+        ({"Type": "MaxChoices", "MaxChoices": "2"}, {"at_most": "2"}, ""),
+        ({"Type": "MinChoices", "MinChoices": "1"}, {"at_least": "1"}, ""),
+        ({"Type": "ChoiceRange", "MinChoices": "1", "MaxChoices": "2"}, {"at_least": "1", "at_most": "2"}, ""),
+        ({"Type": "ChoiceRange", "MinChoices": "3", "MaxChoices": "2"}, {}, "the limits of how many options may be chosen are left out"),
+        ({"Type": "ChoicesTotal", "ChoiceTotal": "100"}, {}, "its validation is left out"),
+    ],
+)
+def test_the_numbers_of_choices_become_limits_or_are_reported(settings: dict[str, str], keys: dict[str, str], why: str) -> None:
+    validation = {"Settings": {"ForceResponse": "ON", **settings}}
+    one = asked("QID1", "MC", "MAVR", "Which?", **choices("Tea", "Milk", "Water"), Validation=validation)
+    found = read_form(qsf([one], [{"Type": "Block", "ID": "first"}]))
+    [question] = found.document["questions"]
+    assert {key: question[key] for key in ("at_least", "at_most") if key in question} == keys
+    assert (verdicts(found)["Q1"][1] == why) if why else verdicts(found)["Q1"][0] == "mapped"

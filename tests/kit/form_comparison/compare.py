@@ -158,16 +158,22 @@ class Comparison:
 
     def exclusive(self, one: Asked) -> None:
         constraint = one.row.cells.get("constraint", "")
-        if one.kind != "many" or not constraint or "its constraint is left out" in one.why:
+        if one.kind != "many" or not constraint or "its constraint is left out" in one.why or "limits of how many" in one.why:
             return
         exclusive = {*one.question.get("exclusive", ()), one.question.get("none")}
         names = [name for name, _ in one.options]
+        least, most = int(one.question.get("at_least", 0)), int(one.question.get("at_most", len(names)))
         for name, label in zip(names, one.labels, strict=False):
             for other, other_label in zip(names, one.labels, strict=False):
                 if other != name:
                     allowed = Evaluator({}, Chance(random.Random(1))).truth(constraint, f"{name} {other}")
-                    if allowed == bool({label, other_label} & exclusive):
+                    if allowed != (least <= 2 <= most and not {label, other_label} & exclusive):
                         self.differ(one.row.name, f"treats {name} with {other} otherwise than the form")
+        together = [name for name, label in zip(names, one.labels, strict=False) if label not in exclusive]
+        for count in range(1, len(together) + 1):
+            allowed = Evaluator({}, Chance(random.Random(1))).truth(constraint, " ".join(together[:count]))
+            if allowed != (least <= count <= most):
+                self.differ(one.row.name, f"treats {count} options otherwise than the form")
 
     # --- one respondent -------------------------------------------------------------------------------------------------
 

@@ -94,8 +94,10 @@ _TOOK: dict[str, Any] = {
     "id": "took",
     "text": "What have you taken?",
     "type": "multi_choice",
-    "options": ["tea", "pills", "I do not know"],
+    "options": ["tea", "pills", "drops", "I do not know"],
     "exclusive": ["I do not know"],
+    "at_least": 1,
+    "at_most": 2,
     "order": "random",
 }
 _HELPED: dict[str, Any] = {
@@ -112,4 +114,4 @@ RATED = Asked(
         {"joy": _OFTEN[3], "sleep": _OFTEN[3], "down": _OFTEN[2], "took": ["tea", "pills"], "helped": "yes"},
     ],
 )
-"""A rating block, a question about the sum of its scores with its answers in the text, and an option that excludes the others."""
+"""A rating block, a question about the sum of its scores with its answers in the text, an exclusive option, and limits of a selection."""

@@ -322,8 +322,14 @@ def test_exclusive_options_have_fields_and_are_asked_for_where_an_option_looks_l
     assert (mistakes(one.page), "looks as if it goes with no other one" in one.page.text) == ({}, False)
     question = Survey.from_text(one.draft.text).questions[1]
     assert (question.none, question.exclusive) == ("neither", ("I do not know", "neither"))
-    one.press("save", **{"questions-1-type": "choice"})  # which has neither key
-    assert Survey.from_text(one.draft.text).questions[1].exclusive == ()
+    one.press("save", **{"questions-1-at_most": "3"})
+    rule = "Must be a whole number from 1 to 1, fewer than the options that are not exclusive, got 3."
+    assert mistakes(one.page) == {"questions-1-at_most": rule}
+    one.press("save", **{"questions-1-at_most": "1", "questions-1-at_least": "1"})
+    assert mistakes(one.page) == {}
+    assert Survey.from_text(one.draft.text).questions[1].limits == (1, 1)
+    one.press("save", **{"questions-1-type": "choice"})  # which has none of the keys
+    assert Survey.from_text(one.draft.text).questions[1].limits is None
 
 
 @pytest.mark.slow

@@ -44,6 +44,8 @@ epsilon: 8
 questions:
   - {id: party, text: Which party?, type: choice, options: [Red, Green, Blue]}
   - {id: used, text: Used?, type: multi_choice, options: [tea, coffee, nothing], exclusive: [nothing], required: false}
+  - {id: best, text: Best?, type: multi_choice, options: [a, b, c, d, e, f, g, h], at_most: 1}
+  - {id: most, text: Most?, type: multi_choice, options: [a, b, c, d], none: d, at_least: 2}
   - {id: mood, text: How do you feel?, type: scale, options: [bad, so so, good]}
   - {id: hours, text: Hours?, type: number, low: 0, high: 14, levels: 3, required: false}
 """)

@@ -60,8 +60,6 @@ _LOSSES = {
     "array_filter": "all respondents are offered all options",
     "array_filter_exclude": "all respondents are offered all options",
     "em_validation_q": "its validation is left out",
-    "max_answers": "the limits of how many options may be chosen are left out",
-    "min_answers": "the limits of how many options may be chosen are left out",
 }
 
 
@@ -223,7 +221,8 @@ class _Reader:
         kind, qid = row.get("type", ""), row.get("qid", "")
         several = kind in "MP"
         foreign = ForeignQuestion(row.get("title", ""), "multi_choice" if several else "scale" if kind in _STEPS else "choice", {})
-        exclusive = re.split(r"[;,]", self.attributes.get(qid, {}).get("exclude_all_others", ""))
+        own = self.attributes.get(qid, {})
+        exclusive = re.split(r"[;,]", own.get("exclude_all_others", ""))
         if several:
             children = self.subquestions.get(qid, ())
             foreign.options = [
@@ -232,6 +231,7 @@ class _Reader:
             ]
         else:
             foreign.options = self.options(row, "0")
+        foreign.set_limits(own.get("min_answers", ""), own.get("max_answers", ""))
         foreign.has_other = row.get("other") == "Y"
         if kind in "OP":
             foreign.losses.append("its comment is left out")

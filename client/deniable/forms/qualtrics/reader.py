@@ -36,7 +36,7 @@ _REASONS = {
     "DD": "options that depend on each other cannot be asked: ask one question for each level",
 }
 _REPEATED = "it is repeated: each repetition would reveal more"
-_LIMITS = ("MinChoices", "MaxChoices", "ChoiceRange", "ChoicesTotal")
+_LIMITS = ("MinChoices", "MaxChoices", "ChoiceRange")
 
 
 def read(raw: bytes, name: str) -> ForeignForm:
@@ -197,8 +197,8 @@ class _Reader:
         if payload.get("SkipLogic"):
             one.losses.append("its skip logic is left out: more people are asked the questions after it")
         if str(validation.get("Type")) in _LIMITS:
-            one.losses.append("the limits of how many options may be chosen are left out")
-        elif str(validation.get("Type")) == "CustomValidation":
+            one.set_limits(str(validation.get("MinChoices") or ""), str(validation.get("MaxChoices") or ""))
+        elif str(validation.get("Type")) in ("CustomValidation", "ChoicesTotal"):
             one.losses.append("its validation is left out")
         if not one.is_number and len(one.options) < 2:
             return Refusal(one.name, "it has fewer than two options")

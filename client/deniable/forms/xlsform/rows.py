@@ -11,7 +11,7 @@ from deniable.forms.expressions import Constant
 from deniable.forms.foreign import ForeignOption, ForeignQuestion, Kind, Texts
 from deniable.forms.texts import one_line
 from deniable.forms.xlsform.constraints import ends_of, proposed_ends
-from deniable.forms.xlsform.exclusive import excluding
+from deniable.forms.xlsform.exclusive import NO_RULES, selection_rules
 from deniable.forms.xlsform.workbook import Row, is_yes
 from deniable.forms.xlsform.xpath import Expressions
 from deniable.survey.types.base import MAX_OPTIONS, number
@@ -138,16 +138,18 @@ def _options(row: Row, rows: Sequence[Row], many: bool) -> ForeignQuestion | str
         return f"it must have at most {MAX_OPTIONS:,} options, got {len(rows):,}"
     names = [option.get(("name", ""), "") for option in rows]
     constraint = row.get(("constraint", ""), "")
-    exclusive = (excluding(constraint) if many else None) or []
-    if not len(exclusive) < len(set(names)) or not set(exclusive) <= set(names):
-        exclusive = []
+    rules = selection_rules(constraint) if many and constraint else None
+    if rules and not set(rules.exclusive) < set(names):
+        rules = None
     losses = {
         "all respondents are offered all options": ("choice_filter", "") in row,
-        "its constraint is left out": bool(constraint) and not exclusive,
+        "its constraint is left out": bool(constraint) and not rules,
     }
     kind: Kind = "multi_choice" if many else "choice"
     question = ForeignQuestion(row.get(("name", ""), ""), kind, texts_of(row), texts_of(row, "hint"))
-    question.options = [ForeignOption(name, texts_of(option), name in exclusive) for name, option in zip(names, rows, strict=True)]
+    rules = rules or NO_RULES
+    question.at_least, question.at_most = rules.at_least, rules.at_most
+    question.options = [ForeignOption(name, texts_of(option), name in rules.exclusive) for name, option in zip(names, rows, strict=True)]
     question.losses = [note for note, applies in losses.items() if applies]
     question.is_random = bool(re.search(r"randomize\s*=\s*true", row.get(("parameters", ""), ""), re.IGNORECASE))
     match = _ONE.fullmatch(type_of(row)) or _MANY.fullmatch(type_of(row))

@@ -32,10 +32,10 @@ from deniable_server.drafts.editor.shapes import (
 LINE = ("id", "epsilon", "ask", "batch", "language", "return_link", "logo")
 DEFAULTS = {"access": "open", "layout": "list", "release": "", "results": "private", "order": ""}  # of surveys without these keys
 FLAGS = ("accept_high_epsilon", "accept_small_batches")
-QUESTION_LINE = ("id", "type", "epsilon", "weight", "low", "high", "levels", "none")
+QUESTION_LINE = ("id", "type", "epsilon", "weight", "low", "high", "levels", "none", "at_least", "at_most")
 SECTION = ("title", "note")
 LISTS = ("options", "exclusive", "scores", "bins", "items")
-ENDS = ("low", "high", "levels", "none")
+ENDS = ("low", "high", "levels", "none", "at_least", "at_most")
 WORDS = ("text", "options", "help", "section")
 
 

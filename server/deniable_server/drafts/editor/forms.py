@@ -87,6 +87,12 @@ class QuestionForm(Form):
         "Option for none of them",
         description="Write it among the options, too. It replaces the page’s own “None of these”. Optional.",
     )
+    at_least = StringField(
+        "Select at least",
+        render_kw={"inputmode": "numeric"},
+        description="Optional. The page then has no “None of these”.",
+    )
+    at_most = StringField("Select at most", render_kw={"inputmode": "numeric"}, description="Such as 3 options. Optional.")
     scores = StringField("Scores", description="Increasing numbers, one for each option, with commas. Default: 1, 2, 3 …")
     low = StringField("Minimum", render_kw={"inputmode": "decimal"})
     high = StringField("Maximum", render_kw={"inputmode": "decimal"})
