@@ -336,7 +336,7 @@ WRONG_GRIDS = {
     "items are drawn apart": ("definition.mjs", "...(grid ? [grid.first] : [])", ""),
     "any item has translated options": ("definition.mjs", "rule(!question.grid || first,", "rule(true,"),
     "any item has a translated text": ("definition.mjs", '(key !== "grid" || first)', "true"),
-    "a translated block may be empty": ("definition.mjs", "Object.keys(own.grid).length > 0", "true"),
+    "a translated block may be empty": ("definition.mjs", "hasKeys(own.grid)", "true"),
     "other bytes are written": ("grid_mark.mjs", "grid.first === question ? gridTexts(grid) : {}", "gridTexts(grid)"),
 }
 
@@ -375,7 +375,7 @@ BUGS = {
     ),
     "a note may be of any length": ("definition.mjs", "note: 1000", "note: 9000"),
     "a section may have no title": ("definition.mjs", '["title"], ["note"]', '[], ["title", "note"]'),
-    "a section may be translated to nothing": ("definition.mjs", "Object.keys(own.section).length > 0", "true"),
+    "a section may be translated to nothing": ("definition.mjs", "hasKeys(own.section)", "true"),
     "a bin may begin anywhere": ("types/number.mjs", "edge > edges[index - 1]", "true"),
     "a window may be as wide as there are levels": ("types/number.mjs", "window >= levels", "window > levels"),
     "a window may have any number of outputs": ("types/number.mjs", "levels + window - 1 > MAX_OPTIONS", "false"),

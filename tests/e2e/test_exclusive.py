@@ -1,4 +1,4 @@
-"""Exclusive options of a multiple choice, by pointer and by keyboard, in each of the three engines."""
+"""Exclusive options of a multiple choice, by pointer and by keyboard, and limits of a selection, in each of the three engines."""
 
 from __future__ import annotations
 
@@ -30,6 +30,16 @@ PAGES = {
     "exclusive": ["I do not know"],
     "required": False,
 }
+BEST = {
+    "id": "best",
+    "text": "Which do you like best?",
+    "type": "multi_choice",
+    "options": ["Tea", "Coffee", "Rum", "Gin", "I do not know"],
+    "exclusive": ["I do not know"],
+    "at_most": 2,
+}
+SOME = {**PAGES, "id": "some", "text": "Which of these?", "options": ["Rum", "Gin", "Ale"], "at_least": 1, "at_most": 2}
+del SOME["exclusive"]
 POINTER, KEYBOARD = "pointer", "keyboard"
 
 
@@ -141,3 +151,84 @@ def test_what_takes_the_ticks_off_is_in_the_name_of_its_box_and_gone_with_the_an
     page.press("send")
     assert page.step("review") == "thanks"
     assert "Other ticks were removed." not in driver.execute_script("return document.body.textContent")
+
+
+def described(question: Any) -> list[str]:
+    """The visible texts that a screen reader reads with a question."""
+    ids = (question.get_attribute("aria-describedby") or "").split()
+    parts = [question.find_element(By.ID, name) for name in ids]
+    assert all(part.is_displayed() for part in parts)
+    return [part.text for part in parts]
+
+
+@pytest.mark.parametrize("way", [POINTER, KEYBOARD])
+def test_a_limit_is_read_with_the_question_and_is_a_listed_problem_once_it_is_broken(
+    driver: Any, make_page: Callable[[Any], Any], site: Any, way: str
+) -> None:
+    survey = site.publish(id=next(names), questions=[BEST], epsilon=4)
+    page = make_page(driver)
+    assert page.open(site.link(survey)) == "consent"
+    page.press("agree")
+    assert page.step("consent") == "questions"
+    best, summary = Boxes(driver.find_element(By.CSS_SELECTOR, ".question"), way), driver.find_element(By.CSS_SELECTOR, ".missing")
+    assert (described(best.question), summary.is_displayed()) == (["Tick up to 2."], False)
+    page.press("next")
+    assert described(best.question) == ["Tick up to 2.", "Tick what applies, or “None of these”."]
+    best.tick("Tea", "Coffee", "Rum")
+    assert best.ticked == ["Tea", "Coffee", "Rum"]  # the person decides which one to remove
+    page.press("next")
+    assert described(best.question) == ["Tick up to 2.", "Tick up to 2."]
+    assert best.question.get_attribute("aria-invalid") == "true"
+    assert summary.text.split("\n") == ["1 question to complete", "Which do you like best?"]
+    best.tick("Coffee")
+    assert (described(best.question), summary.is_displayed()) == (["Tick up to 2."], False)
+    page.press("next")
+    assert page.step("questions") == "review"
+    assert driver.find_element(By.CSS_SELECTOR, "#review [data-slot=answer]").text == "Tea, Rum"
+    page.press("previous")
+    assert page.step("review") == "questions"
+    best.tick("I do not know")
+    page.press("next")
+    assert page.step("questions") == "review"
+    page.press("send")
+    assert page.step("review") == "thanks"
+
+
+def test_one_question_a_page_keeps_to_its_limits_and_may_still_be_skipped(driver: Any, make_page: Callable[[Any], Any], site: Any) -> None:
+    survey = site.publish(id=next(names), questions=[SOME, {**SOME, "id": "more"}], epsilon=4, layout="steps")
+    page = make_page(driver)
+    assert page.open(site.link(survey)) == "consent"
+    page.press("agree")
+    assert page.step("consent") == "questions"
+    some, more = (Boxes(question, POINTER) for question in driver.find_elements(By.CSS_SELECTOR, ".question"))
+    labels = [option.text for option in some.question.find_elements(By.CSS_SELECTOR, ".option")]
+    assert (labels, described(some.question)) == (["Rum", "Gin", "Ale", "Prefer not to say"], ["Tick 1 to 2."])  # none of them is no answer
+    some.tick("Rum", "Gin", "Ale")
+    page.press("next")
+    assert described(some.question) == ["Tick 1 to 2.", "Tick 1 to 2."]
+    some.tick("Gin")
+    page.press("next")
+    assert (some.question.is_displayed(), more.question.is_displayed()) == (False, True)
+    more.tick("Prefer not to say")
+    page.press("next")
+    assert page.step("questions") == "review"
+    page.press("send")
+    assert page.step("review") == "thanks"
+
+
+@pytest.mark.parametrize(
+    ("language", "hint"),
+    [
+        ("de", "Kreuzen Sie höchstens 2 an."),
+        ("fr", "Cochez-en 2 au plus."),
+        ("es", "Marque 2 como máximo."),
+        ("ar", "يُرجى تحديد 2 على الأكثر."),
+    ],
+)
+def test_a_limit_is_in_the_language_of_the_page(driver: Any, make_page: Callable[[Any], Any], site: Any, language: str, hint: str) -> None:
+    survey = site.publish(id=next(names), questions=[BEST], epsilon=4)
+    page = make_page(driver)
+    assert page.open(f"{site.url}/s/{survey.id}?lang={language}#digest={survey.digest}") == "consent"
+    page.press("agree")
+    assert page.step("consent") == "questions"
+    assert described(driver.find_element(By.CSS_SELECTOR, ".question")) == [hint]

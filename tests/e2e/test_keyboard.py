@@ -104,14 +104,14 @@ def test_what_is_missing_gets_the_focus_in_a_list_that_follows_the_answers(visit
     visit.open(visit.publish(**EVERYTHING))
     visit.agree()
     visit.page.press("next")
-    assert focused(visit.driver) == "group “4 questions have no answer yet”"
+    assert focused(visit.driver) == "group “4 questions to complete”"
     assert tab(visit) == "button “Do you smoke?”"
     visit.page.keys(Keys.ENTER)
     assert focused(visit.driver) == "radio “Yes”"
     assert announced(visit) == "radiogroup “Question 1 Do you smoke?” (Choose an answer.) invalid required"
     visit.page.keys(Keys.SPACE)
     assert announced(visit) == "radiogroup “Question 1 Do you smoke?” required"
-    assert summary(visit) == ["3 questions have no answer yet", "Where do you live?", "How did you sleep?", "How old are you?"]
+    assert summary(visit) == ["3 questions to complete", "Where do you live?", "How did you sleep?", "How old are you?"]
     for question in visit.questions()[2:]:
         visit.answer(question)
     assert not visit.driver.find_element(By.CSS_SELECTOR, ".missing").is_displayed()

@@ -402,7 +402,7 @@ def test_missing_answers_are_announced_listed_and_focused(page: Any, proxy: Any,
     page.choose(0, -1)
     page.press("next")
     assert page.focused("[data-slot=missing]")
-    assert f"1 question has no answer yet\n{QUESTIONS[1]['text']}" in page.text()
+    assert f"1 question to complete\n{QUESTIONS[1]['text']}" in page.text()
     page.driver.find_element(By.CSS_SELECTOR, ".missing button").click()
     assert page.focused(".question:nth-child(2) input")
     assert page.driver.find_element(By.CSS_SELECTOR, ".question:nth-child(2)").get_attribute("aria-invalid") == "true"
