@@ -215,14 +215,14 @@ def _chosen(shares: FloatArray, limits: tuple[int, int], n: int, people: np.rand
         people: The generator that draws people.
     """
     table = _chances_to_fit(shares, limits)
-    given, wanted = (_slack(chances, limits) for chances in (_chances_given_fit(shares, table), shares))
-    tight = given > wanted
-    part = float((wanted[tight] / given[tight]).min(initial=1.0))
+    conditional, target = (_slack(chances, limits) for chances in (_chances_given_fit(shares, table), shares))
+    tight = conditional > target
+    part = float((target[tight] / conditional[tight]).min(initial=1.0))
     is_independent = people.random(n) < part
     chosen = np.zeros((len(shares), n), dtype=bool)
     chosen[:, is_independent] = _independent(shares, table, int(is_independent.sum()), people)
     if not is_independent.all():
-        rest = (wanted - part * given)[: len(shares)] / (1 - part)
+        rest = (target - part * conditional)[: len(shares)] / (1 - part)
         chosen[:, ~is_independent] = _systematic(rest, limits, int((~is_independent).sum()), people)
     return chosen
 
