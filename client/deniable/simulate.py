@@ -230,7 +230,7 @@ def _chosen(shares: FloatArray, limits: tuple[int, int], n: int, people: np.rand
 def _slack(chances: FloatArray, limits: tuple[int, int]) -> FloatArray:
     """Returns how far chances are from each of their bounds: 0 and 1 for each option, and the limits for their sum."""
     total = chances.sum()
-    return np.maximum(np.array([*chances, *(1 - chances), total - limits[0], limits[1] - total]), 0)
+    return np.asarray(np.maximum([*chances, *(1 - chances), total - limits[0], limits[1] - total], 0))
 
 
 def _chances_to_fit(shares: FloatArray, limits: tuple[int, int]) -> FloatArray:
