@@ -36,11 +36,11 @@ class ServerCount:
                 if self._raw is None:
                     self._raw = psycopg.connect(self._url, autocommit=True)
                     self._raw.execute("SELECT pg_advisory_lock_shared(%s::bigint)", [LOCK])
-                (found,) = self._raw.execute(_COUNT, [LOCK]).fetchone() or (1,)
+                (servers,) = self._raw.execute(_COUNT, [LOCK]).fetchone() or (1,)
             except psycopg.Error:
                 self._close()
                 raise
-            return max(1, int(found))
+            return max(1, int(servers))
 
     def close(self) -> None:
         """Closes the connection, and with it gives the lock back."""
