@@ -46,7 +46,12 @@ SECTION = b"fill(heading, this.#words.section(under, answerOf));"
 LEAKS: dict[str, tuple[Callable[[Session], None], bytes, bytes, str]] = {
     "one draw more": (on_a_shared_device, TAKEN, TAKEN + b'if (answers[0] === "Nearly every day") cryptoWords()(1);', "page.did="),
     "kept for the next person": (on_a_shared_device, TAKEN, TAKEN + b"window.name = answers[0];", "page.name="),
-    "one entry more": (on_a_shared_device, TAKEN, TAKEN + b"if (answers[4]) localStorage.more = 1;", "page.local.more="),
+    "one entry more for more options": (
+        on_a_shared_device,
+        TAKEN,
+        TAKEN + b"if (answers[3].length > 1) localStorage.more = 1;",
+        "page.local.more=",
+    ),
     "an earlier answer in the address": (
         sending,
         SECTION,
