@@ -25,7 +25,7 @@ from deniable_server.store.sql.connection import Connection
 
 WIDE = 512
 SCANNED_BYTES = 8 << 20  # reports counted at a time, so that memory does not grow with the survey
-READ_BYTES = 1 << 20  # reports handed out at a time
+READ_BYTES = 1 << 18  # reports handed out at a time
 _KEEP = """INSERT INTO tallies (key, survey, label, mode, n, pairs) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (survey, label, mode) DO UPDATE SET key = excluded.key, n = excluded.n, pairs = excluded.pairs"""
 
@@ -120,8 +120,10 @@ def scanned(
         n, size = n + number, size + len(reports)
         chunks.append(reports)
         if size > at_once:
-            yield n, b"".join(chunks)
-            n, chunks, size = 0, [], 0
+            joined = b"".join(chunks)
+            chunks.clear()
+            yield n, joined
+            n, size = 0, 0
     yield n, b"".join(chunks)
 
 
