@@ -108,9 +108,7 @@ def recount(connection: Connection, survey: SurveyRules, chosen: Collection[Part
     return total
 
 
-def scanned(
-    connection: Connection, survey_id: str, chosen: Collection[Part], at_once: int = SCANNED_BYTES
-) -> Iterator[tuple[int, bytes]]:
+def scanned(connection: Connection, survey_id: str, chosen: Collection[Part], at_once: int = SCANNED_BYTES) -> Iterator[tuple[int, bytes]]:
     """Yields numbers and reports of the records of some parts, in chunks of about `at_once` bytes."""
     n, size = 0, 0
     chunks: list[bytes] = []
