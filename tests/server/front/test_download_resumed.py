@@ -13,7 +13,7 @@ import httpx
 import pytest
 import trustme
 from tests.kit.patience import PATIENCE
-from tests.server.front.test_downloads import N, SURVEY, expected, records
+from tests.server.front.test_downloads import SURVEY, N, expected, records
 from tests.server.store.postgres.test_processes import Web
 from tests.server.store.postgresql import server as postgres
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -42,7 +42,7 @@ N = int(os.environ.get("DENIABLE_RECORDS", "500000"))
 TIMES = int(os.environ.get("DENIABLE_TIMES", "3"))
 SUBMISSION = 50_000
 SLACK = 1 << 20  # bytes
-FILES = ("rows.csv", "rows.parquet", "reports", "reports?form=arrow", "rows.sav", "rows.dta", "bundle.zip")
+FILES = ("rows.csv", "rows.parquet", "reports", "reports?form=arrow", "rows.sav", "rows.dta")
 IN_SUITE = 4  # files; the others are made of the same pieces
 
 
@@ -89,7 +89,7 @@ def _peak() -> int:
 
 
 @pytest.fixture(scope="module")
-def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., tuple[int, int]]]:
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[int, int]]:
     """Returns the memory that a download of N records takes, and of TIMES as many."""
     folder = tmp_path_factory.mktemp("memory")
     empty, few, many = (fill(folder / f"{n}.db", n) for n in (0, N, TIMES * N))
@@ -100,7 +100,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., tu
         print(f"{name}: {small / 1e6:.1f} MB for {N:,} records, {large / 1e6:.1f} MB for {TIMES * N:,}")
         return small, large
 
-    yield both
+    return both
 
 
 @pytest.mark.parametrize("name", FILES if "DENIABLE_RECORDS" in os.environ else FILES[:IN_SUITE])
