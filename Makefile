@@ -21,7 +21,7 @@ export UV_HTTP_TIMEOUT ?= 60
 export UV_HTTP_RETRIES ?= 5
 LIMIT := $(if $(shell command -v timeout),timeout -k 10 1200)
 
-LONG := accessibility adversary backups canaries chance crowds environments fonts forms frames fuzz-api guessers kills kills-bulk kills-move lint-api order stalls
+LONG := accessibility adversary backups canaries chance crowds downloads environments fonts forms frames fuzz-api guessers kills kills-bulk kills-move lint-api order stalls
 
 .PHONY: bench browser check clean compiled demo format long messages quick release-hashes screenshots test tests
 .PHONY: $(addprefix long-,$(LONG))
@@ -147,6 +147,10 @@ long-guessers: $(VENV)/.dev
 # 40 researchers who have everything computed beside 4 respondents: prints what the respondents feel of it, and fails where a median doubles.
 long-crowds: $(VENV)/.dev
 	DENIABLE_CROWDS_SECONDS=10 $(BIN)/python -m pytest -s --timeout 3600 tests/server/front/test_crowds.py
+
+# The memory that each download of 1,000,000 and of 10,000,000 records takes: ten minutes.
+long-downloads: $(VENV)/.dev
+	DENIABLE_RECORDS=1000000 DENIABLE_TIMES=10 $(BIN)/python -m pytest -s --timeout 7200 tests/server/results/test_download_memory.py
 
 # The game of docs/reference/adversary.md for half an hour: prints the games played; what is found is printed with its moves.
 ADVERSARY_SECONDS ?= 1800

@@ -64,6 +64,7 @@ ROOMS = {
 SERVER = {
     "server/config": ("configuration", ""),
     "server/paths": ("where pages and files are", "deniable"),
+    "server/temporary_folder": ("temporary folders, deleted when their process has ended", ""),
     "server/store": ("storage: what any database must do", "errors extras survey wire server/config"),
     "server/store/sql": ("storage in the SQL that every database speaks", "survey wire server/config server/store"),
     "server/store/sqlite": ("SQLite: connections, migrations, backups", "server/store server/store/sql"),
@@ -74,7 +75,7 @@ SERVER = {
     ),
     "server/context": ("the services of an application", "server/config server/store"),
     "server/web": ("what every page shares", "errors survey privacy wire verify server/paths server/store server/context"),
-    "server/front": ("between the network and the application", "server/web"),
+    "server/front": ("between the network and the application", "server/temporary_folder server/web"),
     "server/respondents": ("respondents' pages", "survey privacy wire server/store server/context server/web"),
     "server/pages": ("building blocks of researchers' pages", "survey estimate plan server/store server/web"),
     "server/identity": (
@@ -108,7 +109,8 @@ SERVER = {
     ),
     "server/trials": (
         "test runs, simulations and the sample study",
-        "errors survey wire server/store server/context server/web server/pages server/access server/results server/drafts",
+        "errors survey wire server/store server/context server/web server/temporary_folder server/pages server/access server/results "
+        "server/drafts",
     ),
     "server/api": (
         "the HTTP API",
@@ -127,7 +129,8 @@ SERVER = {
     "server/operate": (
         "commands and processes for operators",
         "errors extras lazy_group survey wire exported verify server server/config server/store server/store/moving server/context "
-        "server/web server/front server/pages server/identity server/access server/results server/drafts server/trials server/api",
+        "server/web server/temporary_folder server/front server/pages server/identity server/access server/results server/drafts "
+        "server/trials server/api",
     ),
 }
 """The server's rooms, likewise. None may import what holds answers or tosses coins."""

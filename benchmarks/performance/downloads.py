@@ -18,7 +18,16 @@ from deniable.wire.submission import Submission
 from deniable_server.access import api_keys
 
 SUBMISSION = 100_000
-FILES = ("rows.csv", "rows.xlsx", "rows.parquet", "rows.sav", "rows.dta", "bundle.zip")
+ROWS = ("rows.csv", "rows.xlsx", "rows.parquet", "rows.sav", "rows.dta")
+FILES = {
+    **{name: f"bundle/{name}" for name in ROWS},
+    "bundle.zip": "bundle",
+    "reports.arrow": "reports?form=arrow",
+    "reports.parquet": "reports?form=parquet",
+    "reports.packed": "reports",
+}
+"""The files, and their addresses below the survey's."""
+REMARKS = {"reports.packed": "the whole file takes little longer than a reply without records: see docs/reference/benchmarks.md"}
 PATIENCE = 600.0  # seconds
 
 
@@ -46,7 +55,7 @@ class Downloads:
         """Downloads a file. Returns the time of the first byte as a share of the time of the last."""
         self.add(100)
         begun = time.perf_counter()
-        with self.client.stream("GET", f"/api/v1/surveys/s/bundle{'' if name == 'bundle.zip' else f'/{name}'}") as reply:
+        with self.client.stream("GET", f"/api/v1/surveys/s/{FILES[name]}") as reply:
             chunks = reply.raise_for_status().iter_raw()
             next(chunks)
             first = time.perf_counter() - begun
@@ -67,5 +76,6 @@ def lines(quick: bool) -> Iterator[Line]:
         downloads.share("rows.parquet")  # starts the process, and loads its libraries
         for name in FILES:
             what = f"the first byte of {name}, {records:,} records of 20 questions"
-            yield Line(what, "<= 0.1", partial(downloads.share, name), 1.0, "its last byte", "times", by="wall", rounds=3)
+            share, remark = partial(downloads.share, name), REMARKS.get(name, "")
+            yield Line(what, "<= 0.1", share, 1.0, "its last byte", "times", by="wall", rounds=3, remark=remark)
         downloads.close()

@@ -31,6 +31,7 @@ FORMS = {PACKED: "application/octet-stream", "arrow": "application/vnd.apache.ar
 """The formats of reports and their media types."""
 
 _ROWS = 1 << 16  # of a table that are written at a time
+_END = b"\xff\xff\xff\xff\0\0\0\0"  # of an Arrow stream
 
 
 def download(store: Store, survey_id: str, form: str, options: Mapping[str, str]) -> Response:
@@ -86,18 +87,34 @@ def _write_table(form: str, file: IO[bytes], survey: Survey, slices: Slices) -> 
     Bits of questions that a respondent was not asked are null, and so are group and mode of records in slices that are too small.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     names = [f"{item.id}={option}" for item in survey.items for option in item.recorded]
     public = [("group", pa.string())] if survey.groups else []
     schema = pa.schema([*public, ("mode", pa.string()), *((name, pa.bool_()) for name in names)], {"digest": survey.digest})
-    writer: Callable[..., Any] = pa.ipc.new_stream if form == "arrow" else pq.ParquetWriter
-    with writer(file, schema) as table:
-        for part, chunks in slices:
-            for chunk in chunks:
-                for start in range(0, len(chunk), _ROWS * survey.record.bytes):
-                    records = chunk[start : start + _ROWS * survey.record.bytes]
-                    table.write_batch(_batch(pa, schema, survey, part, records))
+    batches = (_batch(pa, schema, survey, part, records) for part, chunks in slices for records in _pieces(chunks, survey.record.bytes))
+    write: Callable[..., None] = _write_arrow if form == "arrow" else _write_parquet
+    write(file, schema, batches)
+
+
+def _write_arrow(file: IO[bytes], schema: Any, batches: Iterable[Any]) -> None:
+    """Writes an Arrow stream. Its schema is written before any record is read, unlike by pyarrow's writer."""
+    file.write(schema.serialize())
+    for batch in batches:
+        file.write(batch.serialize())
+    file.write(_END)
+
+
+def _write_parquet(file: IO[bytes], schema: Any, batches: Iterable[Any]) -> None:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(file, schema) as table:
+        for batch in batches:
+            table.write_batch(batch)
+
+
+def _pieces(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Yields at most _ROWS records of `size` bytes at a time."""
+    return (chunk[first : first + _ROWS * size] for chunk in chunks for first in range(0, len(chunk), _ROWS * size))
 
 
 def _batch(pa: Any, schema: Any, survey: Survey, part: Slice, records: bytes) -> Any:

@@ -11,17 +11,19 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from deniable_server.temporary_folder import make_folder
 from deniable_server.web.offload import Begun, Gone, GoneError, ProcessReply, Task, TooMuchError
 
 logger = logging.getLogger(__name__.partition(".")[0])
 
+PREFIX = "deniable-computing-"
+"""The beginning of the name of a folder with the files of these processes."""
 TOO_MUCH = "this takes more than the {seconds} seconds of computing that a request may use: ask for less, or use the command line"
 FAILED = "the computation ended without a result: ask for less, or use the command line"
 
@@ -86,7 +88,7 @@ class Pool:
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
         self._closed = False
-        self.folder = Path(tempfile.mkdtemp(prefix="deniable-computing-"))
+        self.folder = make_folder(PREFIX)
 
     def run(self, task: Task, gone: Gone, begun: Callable[[ProcessReply], None] = _ignore) -> Any:
         """Runs a task, as `Processes.run` says."""

@@ -38,8 +38,8 @@ from deniable_server.operate.sending import posting
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
-from deniable_server.trials.folder import make_folder
-from deniable_server.trials.runs import TrialRuns
+from deniable_server.temporary_folder import make_folder
+from deniable_server.trials.runs import PREFIX, TrialRuns
 from deniable_server.web.downloads import Downloads
 from deniable_server.web.offload import Offload
 from deniable_server.web.rate_limiter import ServerShare
@@ -101,7 +101,7 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
     store.surveys.headings()  # a damaged file is found now
     logs.begin(log)
     upkeep.begin(store, posting(config.private_webhooks))
-    config = replace(config, trials=make_folder())
+    config = replace(config, trials=make_folder(PREFIX))
     app = create_app(config, store)
     processes = Pool(COMPUTATIONS, computing.MODULE, (config, log))
     services = services_of(app)

@@ -4,66 +4,93 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from itertools import chain
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-AT_ONCE = 1 << 20  # records sorted in memory, at most
-AT_ONCE_BYTES = 8 << 20  # bytes of these records, at most
+AT_ONCE = 1 << 17  # records sorted in memory, at most
+AT_ONCE_BYTES = 1 << 20  # bytes of these records, at most
 _PIVOTS = 128
-_IN_MEMORY = 1 << 17  # bytes of a bucket that stay in memory
-_WORD = 8
+_WORDS = (4, 8)  # bytes
 
 Keys = np.ndarray[Any, np.dtype[Any]]
 """Records as numpy sorts them: as numbers up to eight bytes, which is ten times as fast, else as bytes."""
 
 
-def sorted_records(reports: Iterable[bytes], size: int) -> Iterator[bytes]:
+def sorted_records(reports: Iterable[bytes], size: int, pivots: int = _PIVOTS) -> Iterator[bytes]:
     """Sorts whole records of `size` bytes. Yields them in chunks.
 
-    Records that do not fit in memory are divided by pivots into temporary files, and each file is sorted by itself. Records that equal a
-    pivot are only counted, so that the recursion ends even if many records are the same.
+    Records that do not fit in memory are written to a file in sorted runs. Pivots divide each run into buckets, and each bucket of all
+    runs is sorted by itself. Records that equal a pivot are only counted, so that the recursion ends even if many records are the same.
+
+    Args:
+        reports: The records, in pieces.
+        size: The bytes of a record.
+        pivots: About how many pivots to use, at most.
     """
     most = min(AT_ONCE * size, AT_ONCE_BYTES // size * size)
-    source, chunks, length = _split(reports, most), list[bytes](), 0
-    for chunk in source:
-        chunks.append(chunk)
-        length += len(chunk)
-        if length > most:
-            yield from _sort_in_buckets(_sorted(b"".join(chunks), size), chain(chunks, source), size, most)
-            return
-    if length:
-        yield _packed(_sorted(b"".join(chunks), size), size)
+    runs = _in_runs(reports, most)
+    first, second = next(runs, b""), next(runs, b"")
+    if second:
+        yield from _sort_in_buckets(chain(iter([first, second]), runs), size, most, pivots)
+    elif first:
+        yield _packed(_sorted(first, size), size)
 
 
-def _sort_in_buckets(sample: Keys, reports: Iterable[bytes], size: int, most: int) -> Iterator[bytes]:
-    pivots = np.unique(sample[:: -(-len(sample) // _PIVOTS)])
-    equal = np.zeros(len(pivots), dtype=np.int64)
-    with ExitStack() as stack:
-        files = [stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY)) for _ in range(len(pivots) + 1)]
-        for chunk in reports:
-            keys = _sorted(chunk, size)
-            starts, ends = (np.searchsorted(keys, pivots, side) for side in ("left", "right"))
-            equal += ends - starts
-            packed = memoryview(_packed(keys, size))
-            for file, first, last in zip(files, [0, *ends.tolist()], [*starts.tolist(), len(keys)], strict=True):
-                file.write(packed[first * size : last * size])
-        for index, file in enumerate(files):
-            file.seek(0)
-            yield from sorted_records(_chunks(file, most), size)
-            file.close()
-            if index < len(pivots):
-                yield from _repeated(_packed(pivots[index : index + 1], size), int(equal[index]), most)
+def _sort_in_buckets(runs: Iterator[bytes], size: int, most: int, count: int) -> Iterator[bytes]:
+    with tempfile.TemporaryFile() as file:
+        pivots, bounds = _write_runs(file, runs, size, count)
+        equal = (bounds[:, 2::2] - bounds[:, 1:-1:2]).sum(axis=0)
+        for bucket in range(len(pivots) + 1):
+            places = bounds[:, 2 * bucket : 2 * bucket + 2] * size
+            length = int((places[:, 1] - places[:, 0]).sum())
+            yield from sorted_records(_bucket(file, places), size, min(_PIVOTS, 2 * (length // most) + 1))
+            if bucket < len(pivots):
+                yield from _repeated(_packed(pivots[bucket : bucket + 1], size), int(equal[bucket]), most)
 
 
-def _split(reports: Iterable[bytes], most: int) -> Iterator[bytes]:
-    return (chunk[first : first + most] for chunk in reports for first in range(0, len(chunk), most))
+def _write_runs(file: IO[bytes], runs: Iterator[bytes], size: int, count: int) -> tuple[Keys, NDArray[np.int64]]:
+    """Writes each run sorted. Returns the pivots, and a row for each run: where the buckets and the records equal to a pivot begin.
+
+    The positions are those of records in the file; the last one is where the run ends.
+    """
+    keys = _sorted(next(runs), size)
+    pivots = np.unique(keys[len(keys) // (count + 1) :: -(-len(keys) // (count + 1))])
+    begin, rows = 0, []
+    while True:
+        file.write(_packed(keys, size))
+        inner = np.stack([np.searchsorted(keys, pivots, side) for side in ("left", "right")], axis=1).reshape(-1)
+        rows.append(begin + np.concatenate([[0], inner, [len(keys)]]))
+        begin += len(keys)
+        if not (run := next(runs, b"")):
+            return pivots, np.array(rows)
+        keys = _sorted(run, size)
 
 
-def _chunks(file: IO[bytes], length: int) -> Iterator[bytes]:
-    return iter(lambda: file.read(length), b"")
+def _bucket(file: IO[bytes], bounds: NDArray[np.int64]) -> Iterator[bytes]:
+    """Yields the records of a bucket, run by run, from the bytes at which it begins and ends in each run."""
+    for first, end in bounds.tolist():
+        file.seek(first)
+        yield file.read(end - first)
+
+
+def _in_runs(reports: Iterable[bytes], length: int) -> Iterator[bytes]:
+    """Yields the same bytes in chunks of this length; the last one may be shorter."""
+    chunks, missing = list[bytes](), length
+    for report in reports:
+        for first in range(0, len(report), length):
+            piece = report[first : first + length]
+            while len(piece) >= missing:
+                chunks.append(piece[:missing])
+                piece, missing = piece[missing:], length
+                yield b"".join(chunks)
+                chunks.clear()
+            chunks.append(piece)
+            missing -= len(piece)
+    if missing < length:
+        yield b"".join(chunks)
 
 
 def _repeated(record: bytes, n: int, most: int) -> Iterator[bytes]:
@@ -71,16 +98,27 @@ def _repeated(record: bytes, n: int, most: int) -> Iterator[bytes]:
     return (record * min(at_once, n - first) for first in range(0, n, at_once))
 
 
+def _word(size: int) -> int | None:
+    """Returns the bytes of the smallest number that holds a record; None for longer records."""
+    return next((word for word in _WORDS if size <= word), None)
+
+
 def _sorted(reports: bytes, size: int) -> Keys:
     rows = np.frombuffer(reports, dtype=np.uint8).reshape(-1, size)
-    if size > _WORD:
+    if (word := _word(size)) is None:
         return np.sort(rows.view(f"V{size}").reshape(-1))
-    words = np.zeros((len(rows), _WORD), dtype=np.uint8)
-    words[:, :size] = rows
-    return np.sort(words.view(">u8").reshape(-1).astype(np.uint64))
+    numbers = np.zeros((len(rows), word), dtype=np.uint8)
+    for place in range(size):  # the first byte of a record is the highest of the number
+        numbers[:, word - 1 - place] = rows[:, place]
+    keys = numbers.view(f"<u{word}").reshape(-1)
+    keys.sort()
+    return keys
 
 
 def _packed(keys: Keys, size: int) -> bytes:
-    if size > _WORD:
+    if (word := _word(size)) is None:
         return keys.tobytes()
-    return keys.astype(">u8").view(np.uint8).reshape(-1, _WORD)[:, :size].tobytes()
+    numbers, rows = keys.view(np.uint8).reshape(-1, word), np.empty((len(keys), size), dtype=np.uint8)
+    for place in range(size):
+        rows[:, place] = numbers[:, word - 1 - place]
+    return rows.tobytes()

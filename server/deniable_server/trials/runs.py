@@ -26,9 +26,11 @@ from deniable_server.store.errors import ConflictError
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store
 from deniable_server.store.trials import TEST, TrialId
+from deniable_server.temporary_folder import make_folder
 from deniable_server.trials.access import TrialRoles
-from deniable_server.trials.folder import make_folder
 
+PREFIX = "deniable-trials-"
+"""The beginning of the name of the folder of all runs."""
 HOURS = 24
 """How long a test run stays, in hours."""
 MOST_RUNS = 20
@@ -246,7 +248,7 @@ class TrialRuns:
 
     def _root(self) -> Path:
         if self._folder is None:
-            self._folder = make_folder()
+            self._folder = make_folder(PREFIX)
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         return self._folder
 

@@ -6,7 +6,7 @@ import base64
 import io
 import os
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +168,43 @@ def test_the_order_of_the_reports_shows_neither_when_they_came_nor_together_with
 def test_reports_in_the_order_of_the_rows_would_be_found_out(store: Store, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disclosure_control, "sorted_records", lambda reports, size: reports)
     assert len(downloads(store, get, ORDERS)) > 1
+
+
+def looks(store: Store, get: Get, orders: Sequence[Sequence[Collection[int]]]) -> set[tuple[bytes, bytes]]:
+    """What somebody downloads who looks before and after some of the same records came, in other orders and other submissions."""
+    people, found = each(records(60)), set()
+    for number, order in enumerate(orders):
+        survey = Survey.from_dict({**TOWNS.to_dict(), "id": f"towns-{number}"})
+        store.surveys.publish(survey)
+        send(store, b"".join(people[:30]), survey=survey)
+        release_people(store)
+        before = get("reports", f"towns-{number}")
+        for together in order:
+            send(store, b"".join(people[30 + i] for i in together), survey=survey)
+        release_people(store)
+        found.add((before, get("reports", f"towns-{number}")))
+    return found
+
+
+HALVES = ([[i] for i in range(30)], [[i] for i in reversed(range(30))], [range(15, 30), range(15)], [range(30)])
+
+
+def test_two_looks_show_which_records_are_new_and_nothing_of_their_order(store: Store, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(external_sort, "AT_ONCE_BYTES", 4)
+    ((before, after),) = looks(store, get, HALVES)
+    assert (len(each(before)), len(each(after)), after) == (30, 60, b"".join(sorted(each(after))))
+
+
+def test_runs_that_are_not_merged_would_be_found_out_by_two_looks(store: Store, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        disclosure_control, "sorted_records", lambda reports, size: (b"".join(sorted(run)) for run in _runs(b"".join(reports), size))
+    )
+    assert len(looks(store, get, HALVES)) > 1
+
+
+def _runs(packed: bytes, size: int) -> Iterator[list[bytes]]:
+    """Yields ten records at a time."""
+    return (each(packed[first : first + 10 * size]) for first in range(0, len(packed), 10 * size))
 
 
 def test_no_id_of_a_submission_is_in_any_form(store: Store, get: Get) -> None:

@@ -24,7 +24,6 @@ from deniable_server.store.protocol import Store
 from deniable_server.store.sql import trials as trial_storage
 from deniable_server.store.trials import TrialId, is_trial, new_trial_id
 from deniable_server.trials import runs
-from deniable_server.trials.folder import delete_abandoned, make_folder
 from deniable_server.trials.runs import TrialRuns
 
 HABITS = (Path(__file__).parents[3] / "examples" / "habits.yaml").read_text()
@@ -212,21 +211,6 @@ def test_a_test_is_gone_when_it_is_thrown_away_published_deleted_or_too_old(
         assert not is_gone(one, survey)
         end(one)
         assert is_gone(one, survey), end.__name__
-
-
-def test_a_killed_servers_runs_are_deleted_at_the_next_start_and_a_living_ones_are_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
-    abandoned = tmp_path / "deniable-trials-killed"
-    abandoned.mkdir()
-    (abandoned / "lock").touch()
-    (abandoned / "trial.db").write_text("records")
-    monkeypatch.setattr("tempfile.mkdtemp", lambda prefix: str((tmp_path / f"{prefix}living").mkdir() or tmp_path / f"{prefix}living"))
-    living = make_folder()
-    assert not abandoned.exists()
-    delete_abandoned(tmp_path)
-    assert living.exists()
 
 
 def test_the_numbers_of_runs_trials_and_bytes_are_limited(

@@ -209,7 +209,7 @@ class SqlSubmissions:
             nonempty = {*tallies.counts(connection, survey.id), *erased}
             for part in chosen:
                 if part in nonempty:
-                    counted = (reports for n, reports in tallies.scanned(connection, survey.id, [part]) if n)
+                    counted = (reports for n, reports in tallies.scanned(connection, survey.id, [part], tallies.READ_BYTES) if n)
                     yield part, chain(counted, (records.reports for records in erased.get(part, ())))
 
     def _survey(self, survey_id: str) -> SurveyRules:

@@ -25,6 +25,7 @@ from deniable_server.store.sql.connection import Connection
 
 WIDE = 512
 SCANNED_BYTES = 8 << 20  # reports counted at a time, so that memory does not grow with the survey
+READ_BYTES = 1 << 18  # reports handed out at a time
 _KEEP = """INSERT INTO tallies (key, survey, label, mode, n, pairs) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (survey, label, mode) DO UPDATE SET key = excluded.key, n = excluded.n, pairs = excluded.pairs"""
 
@@ -107,8 +108,8 @@ def recount(connection: Connection, survey: SurveyRules, chosen: Collection[Part
     return total
 
 
-def scanned(connection: Connection, survey_id: str, chosen: Collection[Part]) -> Iterator[tuple[int, bytes]]:
-    """Yields numbers and reports of the records of some parts, in chunks of about SCANNED_BYTES."""
+def scanned(connection: Connection, survey_id: str, chosen: Collection[Part], at_once: int = SCANNED_BYTES) -> Iterator[tuple[int, bytes]]:
+    """Yields numbers and reports of the records of some parts, in chunks of about `at_once` bytes."""
     n, size = 0, 0
     chunks: list[bytes] = []
     condition, values = parts.among(survey_id, chosen)
@@ -116,9 +117,11 @@ def scanned(connection: Connection, survey_id: str, chosen: Collection[Part]) ->
     for number, reports in connection.execute(query, values):
         n, size = n + number, size + len(reports)
         chunks.append(reports)
-        if size > SCANNED_BYTES:
-            yield n, b"".join(chunks)
-            n, chunks, size = 0, [], 0
+        if size > at_once:
+            joined = b"".join(chunks)
+            chunks.clear()
+            yield n, joined
+            n, size = 0, 0
     yield n, b"".join(chunks)
 
 
