@@ -146,7 +146,8 @@ class QuestionResults(Tabular):
         """
         if question is not None:
             self.require_question(question)
-        rows, means = ([row for row in part if question is None or question in names_of(row.question)] for part in (self.rows, self.means))
+        rows = [row for row in self.rows if question is None or question in names_of(row.question)]
+        means = [row for row in self.means if question is None or question in names_of(row.question)]
         averages = {row.question: _mean_panel(row) for row in means if row.mean is not None}
         groups: dict[str, list[PlottedShare]] = {}
         for row in rows:

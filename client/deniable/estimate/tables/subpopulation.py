@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -291,6 +292,10 @@ def _share_cells(row: ShareAmong) -> tuple[str, ...]:
     return row.question, row.option, percent(row.estimate), percent(row.std_error), percents(row.low, row.high)
 
 
+class SmallSubpopulationError(EstimateError):
+    """The share of a subpopulation is not clearly above 0, so nothing can be said about these people."""
+
+
 TableOf = Callable[[str, str], Crosstab]
 """Returns the cross table of two questions."""
 
@@ -303,10 +308,10 @@ def require_present(part: Estimate, quantile: float) -> None:
         quantile: The distance of a limit in standard errors.
 
     Raises:
-        EstimateError: It is not.
+        SmallSubpopulationError: It is not.
     """
     if part.estimate <= quantile * part.std_error:
-        raise EstimateError(
+        raise SmallSubpopulationError(
             f"{part.what}: the share of these people must be clearly above 0, got {percent(part.estimate)} with a standard error of "
             f"{percent(part.std_error)}; more reports, or a larger epsilon, are needed"
         )
@@ -337,9 +342,10 @@ def estimates_among(
     means: list[MeanRow] = []
     for item in items:
         if isinstance(item.channel, Window):
-            means.append(_mean_row(item, lambda item=item: _mean_through_window(survey, tally, among, item, interval), interval))
+            means.append(_mean_row(item, partial(_mean_through_window, survey, tally, among, item, interval), interval))
             continue
-        table, problem = None, ""
+        table: Crosstab | None = None
+        problem = ""
         try:
             table = table_of(among.item.id, item.id)
             chosen = table.cells({among.item.id: among.category})
@@ -348,7 +354,7 @@ def estimates_among(
             table, problem = None, str(error)
         rows += [_share_row(item, option, among, table, problem, interval) for option in item.shared]
         if scores_of(item) is not None:
-            means.append(_mean_row(item, lambda item=item, table=table: _mean(table, among, item), interval, problem))
+            means.append(_mean_row(item, partial(_mean, table, among, item), interval, problem))
     return tuple(rows), tuple(means)
 
 
