@@ -29,7 +29,7 @@ from deniable_server.store.protocol import Store
 
 MOST_CELLS_OF_PAGE = 10_000
 """Cells of all cross tables of a page, about two seconds of computing; further questions are for the command line."""
-TOO_LARGE = "its cross table with the filter is too large for this page: use the command line"
+TOO_LARGE = "the cross table with the filter is too large for this page: use the command line"
 _MOST_IN_SENTENCE = 5  # options
 
 
@@ -92,17 +92,17 @@ def answer_filter(survey: Survey, options: Mapping[str, str]) -> AnswerFilter | 
 
     Args:
         survey: The survey.
-        options: question; answer, by default the first; of: the question whose answer it is. If that is another question, since a form
-            was sent with a new question and the old answer, the first answer is selected.
+        options: among, the id of a question; answer, by default the first; of: the question whose answer it is. If that is another
+            question, since a form was sent with a new question and the old answer, the first answer is selected.
 
     Raises:
         EstimateError: An option is invalid.
     """
-    if not (name := options.get("question", "")):
+    if not (name := options.get("among", "")):
         return None
     question = next((one for one in filter_questions(survey) if one.id == name), None)
     if question is None:
-        raise EstimateError(f"question must be the id of a question of survey {survey.id} that is no rounded number")
+        raise EstimateError(f"among must be the id of a question of survey {survey.id} that is no rounded number")
     answers = choices(question)
     answer = options.get("answer", "") if options.get("of", name) == name else ""
     if answer and answer not in answers:

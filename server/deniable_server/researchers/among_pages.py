@@ -35,7 +35,7 @@ from deniable_server.web.offload import computed
 
 bp = routes("among", __name__)
 
-OPTIONS = ("question", "answer", "of", "group", "by_hand", "target", "confidence")
+OPTIONS = ("among", "answer", "of", "group", "by_hand", "target", "confidence")
 """The options in the address of the page, without the number of the page."""
 
 
@@ -62,7 +62,7 @@ def page(survey_id: str) -> Page:
         problem, status = str(error), 200 if isinstance(error, SmallSubpopulationError) else 400
     options = {name: value for name in OPTIONS if (value := request.args.get(name))}
     if among:
-        options |= {"question": among.question, "answer": among.option}
+        options |= {"among": among.question, "answer": among.option}
         options.pop("of", None)
     chosen = next((one for one in filter_questions(survey) if among and one.id == among.question), None)
     context = {"published": published, "among": among, "view": view, "problem": problem, "no_records": no_records, "paging": paging}
@@ -81,27 +81,27 @@ def download(survey_id: str, kind: str) -> Page:
     store, survey = current_store(), current_store().surveys.published(survey_id).survey
     among, paging = answer_filter(survey, request.args), requested(len(survey.questions))
     if among is None:
-        raise EstimateError("question must be given: the id of a question")
+        raise EstimateError("among must be given: the id of a question")
     people = among_page(store, survey_id, request.args, among, paging).people
     body, mimetype = (people.to_csv(), "text/csv") if kind == "csv" else (people.to_json(), "application/json")
     return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{survey_id}-among.{kind}"'})
 
 
-@bp.get("/manage/surveys/<survey_id>/among/<item>.svg")
+@bp.get("/manage/surveys/<survey_id>/among/<question>.svg")
 @least(Role.VIEWER)
 @computed()
-def chart(survey_id: str, item: str) -> Page:
+def chart(survey_id: str, question: str) -> Page:
     """Downloads the chart of one question. Aborts with 404 for an unknown question."""
     store, survey = current_store(), current_store().surveys.published(survey_id).survey
-    texts = {question.id: question.text for question in survey.questions}
-    if item not in texts:
+    texts = {item.id: item.text for item in survey.questions}
+    if question not in texts:
         abort(404, "this survey has no such question")
     among = answer_filter(survey, request.args)
     if among is None:
-        raise EstimateError("question must be given: the id of a question")
-    people = people_of(store, survey_id, request.args, among, item)
+        raise EstimateError("among must be given: the id of a question")
+    people = people_of(store, survey_id, request.args, among, question)
     try:
-        svg = drawing.svg(people.panels(), f"{texts[item]} Among {texts[among.question]}: {among.option}")
+        svg = drawing.svg(people.panels(), f"{texts[question]} Among {texts[among.question]}: {among.option}")
     except EstimateError:  # nothing is estimated
         svg = ""
-    return chart_downloads.reply(svg, f"{survey_id}-among-{item}")
+    return chart_downloads.reply(svg, f"{survey_id}-among-{question}")
