@@ -24,7 +24,7 @@ def results_command(survey: LiveSurvey, among: str | None) -> Any:
     r"""Print a survey's estimates and intervals.
 
     ADDRESS is the survey's link, or the server's address with --survey. An API key needs the scope results. With --among, each figure is
-    estimated as in a cross table, since nobody knows who gave an answer.
+    estimated as in a cross table, since no answer of a person is known.
 
     Examples:
       deniable results https://example.org/s/health --user ada --csv > health.csv

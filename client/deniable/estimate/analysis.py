@@ -215,7 +215,7 @@ class Analysis(Tabular):
     def among(self, question: str, option: str, *, questions: Collection[str] | None = None) -> Subpopulation:
         """Estimates all other questions among the people whose true answer to a question is this option.
 
-        Nobody knows who these people are: each figure is a ratio of two estimates from a cross table, and equals its `conditional_share`.
+        No answer of a person is known: each figure is a ratio of two estimates from a cross table, and equals its `conditional_share`.
 
         Args:
             question: The id of a question with categories: yes_no, choice, scale, number with bins, multi_choice.

@@ -170,8 +170,8 @@ def _card(question: Question, people: Subpopulation, fits: bool) -> AmongCard:
     warnings = dict.fromkeys(warning for warning in (*(row.warning for row in rows), *(row.warning for row in figures.means)) if warning)
     if question.levelled and mean is not None:  # levels are not options: their shares are refused, and the mean is the figure
         rows, warnings = (), dict.fromkeys([mean.warning] if mean.warning else [])
-    shown = tuple(_labelled(row, labels.get(row.question)) for row in rows if row.estimate is not None)
-    return AmongCard(question, shown, mean if mean and mean.mean is not None else None, tuple(warnings))
+    estimated = tuple(_labelled(row, labels.get(row.question)) for row in rows if row.estimate is not None)
+    return AmongCard(question, estimated, mean if mean and mean.mean is not None else None, tuple(warnings))
 
 
 def _labelled(row: ShareAmong, label: str | None) -> ShareAmong:

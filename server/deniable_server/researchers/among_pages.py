@@ -65,10 +65,10 @@ def page(survey_id: str) -> Page:
         options |= {"among": among.question, "answer": among.option}
         options.pop("of", None)
     chosen = next((one for one in filter_questions(survey) if among and one.id == among.question), None)
-    context = {"published": published, "among": among, "view": view, "problem": problem, "no_records": no_records, "paging": paging}
-    context |= {"options": options, "chosen": chosen, "choices": choices(chosen) if chosen else (), "interval": interval}
-    context |= {"has_questions": bool(filter_questions(survey)), "question_menu": partial(question_menu, survey), "share_axis": SHARES}
-    context |= {"refusals": shared_refusals(view.cards) if view else ()}
+    context: dict[str, object] = {"published": published, "among": among, "view": view, "problem": problem, "no_records": no_records}
+    context |= {"paging": paging, "options": options, "chosen": chosen, "choices": choices(chosen) if chosen else ()}
+    context |= {"interval": interval, "has_questions": bool(filter_questions(survey)), "question_menu": partial(question_menu, survey)}
+    context |= {"share_axis": SHARES, "refusals": shared_refusals(view.cards) if view else ()}
     context["command"] = command("results", survey_id, ["--among", among.words], request.args) if among else ""
     return render_template("researchers/among.html", **context, form=ActionForm()), status
 

@@ -122,7 +122,7 @@ def test_nothing_is_computed_before_a_question_is_chosen(ada: FlaskClient, monke
     monkeypatch.setattr(among, "records_of", None)
     page = ada.get(f"{PAGE}/among")
     assert page.status_code == 200
-    assert "Nobody knows who gave which answer, so there is no list of people to filter." in text_of(page)
+    assert "No answer of a person is known, so there is no list of people to filter." in text_of(page)
     assert re.findall(r'<option value="(\w*)"[^>]*>[^<]*(?=<)', page.text)[:5] == ["", "smokes", "party", "mood", "used"]
 
 

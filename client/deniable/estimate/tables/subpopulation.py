@@ -177,7 +177,7 @@ class Subpopulation(QuestionResults):
         n: Reports, of these people and of all others.
         epsilon: The exact privacy loss of one submission, at most.
         rows: The questions in order, each with its options in order; without the filter's own.
-        means: The means of the questions with scores, among those of these people who answered.
+        means: The means of the questions with scores, among these people if they answered.
         group: As in `Results`.
         by_hand: As in `Results`.
     """
@@ -261,9 +261,9 @@ class Subpopulation(QuestionResults):
         return replace(first, title=self.heading, about=(self.caption,)), *rest
 
     def records(self) -> tuple[Table, ...]:
-        """Returns `share`, the fields of `rows`; `mean`, those of `means`; and `part`, the share of these people.
+        """Returns `share`, the fields of `rows`; `mean`, the fields of `means`; and `part`, the share of these people.
 
-        Each row names the subpopulation, in the column among; those of one group, or of records made by hand, have columns for these.
+        Each row names the subpopulation, in the column among. Rows of one group, or of records made by hand, have further columns.
         """
         more = {
             "among": self.among.words,
@@ -389,7 +389,7 @@ def _mean_row(item: Question, mean_of: Callable[[], Estimate | None], interval: 
 
 
 def _mean(table: Crosstab | None, among: AnswerFilter, item: Question) -> Estimate | None:
-    """Returns the mean of an item's scores among those of these people who answered it, from the cross table. Raises EstimateError."""
+    """Returns the mean of an item's scores among these people if they answered it, from the cross table. Raises EstimateError."""
     if table is None:
         return None
     values, counted = checked_scores(scores_of(item) or (), item)
