@@ -48,8 +48,6 @@ PAGES = (
     *("/manage/surveys/w1?clusters=1", "/manage/surveys/w1/results.json", "/manage/surveys/w1/results.csv?group=South"),
     *("/manage/surveys/w1/chart/party.svg", "/manage/surveys/w1/groups", "/manage/surveys/w1/groups/party.csv"),
     *("/manage/surveys/w1/crosstab", "/manage/surveys/w1/crosstab?rows=party&columns=mood&layer=smokes&group=North"),
-    *("/manage/surveys/w1/among?among=smokes", "/manage/surveys/w1/among?among=smokes&answer=no&group=North"),
-    *("/manage/surveys/w1/among.csv?among=party&answer=Green", "/manage/surveys/w1/among?among=mood&target=respondents"),
     *("/manage/surveys/w1/crosstab.json", "/manage/surveys/w2/waves", "/manage/surveys/w2/waves.csv?with=w1"),
     *("/manage/surveys/w2/trends.json", "/manage/surveys/w2/waves/mood.svg?with=w1", "/manage/surveys/w1/watch"),
     *("/s/w1/results", "/s/w1/results?lang=de", "/s/w1/results.json"),

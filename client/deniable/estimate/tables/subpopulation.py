@@ -20,6 +20,7 @@ from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.figures import percent, percents
 from deniable.estimate.present.table import Table, footnote_lines, footnotes
+from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.present.text import one_line
 from deniable.estimate.tables.association import conditional_share
 from deniable.estimate.tables.crosstab import Crosstab
@@ -283,9 +284,10 @@ class Subpopulation(QuestionResults):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain JSON types: the survey, then the rows of each of `records` under its title."""
+        """Returns plain JSON types: the survey and its part, then the rows of each of `records` under its title."""
+        rows = Tabular.to_dict(replace(self, group=None, by_hand=False))
         head = {"survey": self.survey, "title": self.title, "digest": self.digest, "among": self.among.words, "n": self.n}
-        return {**head, "epsilon": self.epsilon, "group": self.group, "by_hand": self.by_hand, **super().to_dict()}
+        return {**head, "epsilon": self.epsilon, "group": self.group, "by_hand": self.by_hand, **rows}
 
 
 def _share_cells(row: ShareAmong) -> tuple[str, ...]:
