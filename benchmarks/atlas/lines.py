@@ -48,6 +48,7 @@ NO_LIMITS = {
 """Public names without limits, or without limits of their own."""
 
 ELSEWHERE = {
+    "among.py": ("Analysis.among",),
     "classic_designs.py": (
         *("anchored_crosswise", "cheater_detection", "extended_crosswise", "list_experiment", "network_scale_up", "repeated_kuk"),
         *("scrambled_mean", "stochastic_lie_detector", "unrelated_question_in_two_groups"),

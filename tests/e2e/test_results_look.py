@@ -91,6 +91,9 @@ PAGES = (
     "/manage/surveys/look",
     "/manage/surveys/look?group=مستشفى&method=wald",
     "/manage/surveys/look/groups",
+    "/manage/surveys/look/among",
+    "/manage/surveys/look/among?among=smokes&answer=yes",
+    "/manage/surveys/look/among?among=town&confidence=0.8",
     "/manage/surveys/look0",
     "/manage/new",
     "/manage/surveys/look/questions",
@@ -144,6 +147,8 @@ PAGES = (
 PUBLIC = ("/s/look/results", "/api/v1/")
 """Pages for everybody, which have headers of their own."""
 FILES = {
+    "among.chart",
+    "among.download",
     "building.download",
     "building.download_model",
     "building.download_trends",

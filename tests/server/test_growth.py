@@ -157,6 +157,7 @@ WAYS: dict[str, Do] = {
     "groups": lambda site: site.page("/surveys/many/groups"),
     "data": lambda site: site.page("/surveys/many/data"),
     "crosstab": lambda site: site.page("/surveys/many/crosstab?first=q0&second=q1"),
+    "among": lambda site: site.page("/surveys/many/among?among=q0&answer=yes"),
     "model": lambda site: site.page("/surveys/many/model?outcome=q0&predictor=q1"),
     "settings": lambda site: site.page("/surveys/many/settings"),
     "survey": lambda site: site.page("/surveys/many"),

@@ -14,16 +14,29 @@ from deniable.cli.live import LiveSurvey, account_options, by_hand_option, crede
 from deniable.cli.options import error_options, interval_options, server_client
 from deniable.errors import EstimateError
 
+among_option = click.option(
+    "--among", metavar="QUESTION=ANSWER", help="Estimate the other questions among people with this true answer: smokes=yes."
+)
 
-@live_command("results", group_option, by_hand_option, sample_option, interval_options)
-def results_command(survey: LiveSurvey) -> Any:
-    """Print a survey's estimates and intervals.
 
-    ADDRESS is the survey's link, or the server's address with --survey. An API key needs the scope results.
+@live_command("results", among_option, group_option, by_hand_option, sample_option, interval_options)
+def results_command(survey: LiveSurvey, among: str | None) -> Any:
+    r"""Print a survey's estimates and intervals.
 
-    Example:
+    ADDRESS is the survey's link, or the server's address with --survey. An API key needs the scope results. With --among, each figure is
+    estimated as in a cross table, since no answer of a person is known.
+
+    Examples:
       deniable results https://example.org/s/health --user ada --csv > health.csv
+      deniable results https://example.org/s/health --user ada \
+        --among smokes=yes
     """
+    if among is not None:
+        from deniable.estimate.tables.subpopulation import AnswerFilter
+
+        analysis = survey.analysis()
+        people = AnswerFilter.parse(analysis.survey, among)
+        return analysis.among(people.question, people.option)
     if "sample" in survey.selection:
         return survey.analysis().results
     return survey.client.results(survey.id, **survey.selection)

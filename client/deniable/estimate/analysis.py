@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,8 +32,9 @@ from deniable.estimate.tables.differences import Comparison
 from deniable.estimate.tables.groups import GroupDifferences
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.results import Results
-from deniable.estimate.tables.shares import estimate
+from deniable.estimate.tables.shares import estimate, share_rows
 from deniable.estimate.tables.shown_question import ShownQuestion, among_shown
+from deniable.estimate.tables.subpopulation import AnswerFilter, Subpopulation, estimates_among, others_of, require_present
 from deniable.estimate.tables.survey_means import scores_of
 from deniable.estimate.tables.trends import Trends, trends
 from deniable.estimate.tables.waves import Waves
@@ -210,6 +211,41 @@ class Analysis(Tabular):
         if result.unanswered.low > 0:
             raise EstimateError(f"complete: not everybody answered {question} who was shown it, but for {result.unanswered}")
         return among_shown(self.survey, question, lambda a, b: table_of(a, b, True))
+
+    def among(self, question: str, option: str, *, questions: Collection[str] | None = None) -> Subpopulation:
+        """Estimates all other questions among the people whose true answer to a question is this option.
+
+        No answer of a person is known: each figure is a ratio of two estimates from a cross table, and equals its `conditional_share`.
+
+        Args:
+            question: The id of a question with categories: yes_no, choice, scale, number with bins, multi_choice.
+            option: The answer; of a multiple choice, the option that people chose.
+            questions: The ids of the questions to estimate, by default all.
+
+        Raises:
+            EstimateError: A question or option is unknown, the question is a number without bins, or the share of these people is not
+                clearly above 0. A single figure that is refused is None, with the reason as its warning.
+        """
+        chosen = AnswerFilter.of(self.survey, question, option)
+        part = self._part(chosen)
+        items = others_of(self.survey, chosen, questions)
+        reports = None if self.sampled_reports else self.tally
+        rows, means = estimates_among(self.survey, reports, chosen, items, self._crosstab, self._interval)
+        described = {name: self.described[name] for name in ("group", "by_hand") if name in self.described}
+        head = self.survey.id, self.survey.title, self.survey.digest
+        return Subpopulation(*head, chosen, part, self.tally.n, self.survey.epsilon, rows, means, **described)
+
+    def _part(self, among: AnswerFilter) -> Estimate:
+        """Returns the share of a subpopulation, as `results` has it. Raises EstimateError if it is not clearly above 0."""
+        interval = Interval(self.confidence, self.method, self.target)
+        rows = self.results.rows if self.sampled_reports else share_rows(self.survey, self.tally, [among.item], interval)
+        row = next(row for row in rows if (row.question, row.option) == (among.item.id, among.category))
+        if row.estimate is None or row.std_error is None or row.low is None or row.high is None:
+            raise EstimateError(f"{among.words}: there is no estimate of the share of these people, since {row.warning}")
+        figures = row.estimate, row.std_error, row.low, row.high
+        part = Estimate(among.words, row.n, *figures, row.confidence, row.target, row.warning, origin=row.origin)
+        require_present(part, interval.quantile)
+        return part
 
     def compare(self, other: Analysis | Tally, question: str) -> Comparison:
         """Estimates the shares of a question among other people's reports less the shares among these.

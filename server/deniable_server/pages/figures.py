@@ -10,6 +10,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from deniable.estimate import Estimate, MeanRow, Row
+from deniable.estimate.tables.subpopulation import ShareAmong
 from deniable.plan.precision import MOST, within_most
 from deniable.plan.survey import people_needed
 from deniable.survey import Question, Survey
@@ -59,7 +60,7 @@ class FigureText(NamedTuple):
         return f"{self.low} to {self.high}" if self.low else _DASH
 
 
-def of_share(row: Row | Estimate) -> Figure | None:
+def of_share(row: Row | ShareAmong | Estimate) -> Figure | None:
     """Returns the figure of a share, or None if it has no estimate."""
     return _figure(row.estimate, row.low, row.high, Unit.SHARE)
 

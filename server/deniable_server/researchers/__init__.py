@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 def register(app: Flask) -> None:
     """Registers the pages of published surveys."""
     from deniable_server.researchers import (
+        among_pages,
         analysis_pages,
         data,
         guide_pages,
@@ -23,5 +24,5 @@ def register(app: Flask) -> None:
     )
     from deniable_server.web.audience import register_blueprints
 
-    pages = (surveys, analysis_pages, progress_page, data, settings, members, help_pages, guide_pages, webhook_pages)
+    pages = (surveys, analysis_pages, among_pages, progress_page, data, settings, members, help_pages, guide_pages, webhook_pages)
     register_blueprints(app, *(page.bp for page in pages))

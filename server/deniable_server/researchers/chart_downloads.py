@@ -11,6 +11,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import MeanRow, Row
 from deniable.estimate.present.table import Table
 from deniable.estimate.tables import Waves
+from deniable.estimate.tables.question_results import PANEL
 from deniable.survey.question import Question
 from deniable_server.researchers.groups import GroupedQuestion
 
@@ -18,7 +19,6 @@ EMPTY_CHART = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="40"><text x="10" y="25" font-family="system-ui, sans-serif">'
     "This question has no estimates yet.</text></svg>"
 )
-_PANEL = ("label", "estimate", "low", "high", "lowest", "highest", "unit")
 
 Panels = Mapping[str, Mapping[str, Row | MeanRow]]
 """The rows of each panel of a chart, by the panel's name and the row's label."""
@@ -51,7 +51,7 @@ def of_waves(question: Question, waves: Waves, names: tuple[str, str]) -> str:
 
 
 def _svg(question: Question, panels: Panels) -> str:
-    tables = [Table(name, _PANEL, cells) for name, rows in panels.items() if (cells := tuple(_cells(rows.items())))]
+    tables = [Table(name, PANEL, cells) for name, rows in panels.items() if (cells := tuple(_cells(rows.items())))]
     try:
         return drawing.svg(tables, question.text) if tables else ""
     except EstimateError:

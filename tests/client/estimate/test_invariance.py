@@ -74,7 +74,7 @@ Figures = dict[frozenset[str], list[float]]
 """Estimate, standard error and limits by the texts that say what they are of."""
 
 KINDS = (
-    {f"{people} {kind}" for people in ("all", "first", "sample") for kind in ("results", "table", "answered")}
+    {f"{people} {kind}" for people in ("all", "first", "sample") for kind in ("results", "table", "answered", "among")}
     | {
         f"{people} {kind}"
         for people in ("all", "first", "sample")
@@ -111,6 +111,8 @@ def figures(analyses: Mapping[str, Analysis]) -> Figures:
         analysis = analyses[name]
         tables |= {f"{name} results": analysis.results, f"{name} table": analysis.crosstab("smokes", "party")}
         tables |= {f"{name} answered": analysis.answered("party")}
+        questions = ["smokes", "party", "calm", "age"] if analysis.sample is None else ["smokes", "party", "calm"]
+        tables |= {f"{name} among": analysis.among("mood", "good", questions=questions)}
         single |= {
             f"{name} correlation": analysis.correlation("mood", "calm"),
             f"{name} between": analysis.between("smokes", "yes", "party", "red"),

@@ -90,6 +90,16 @@ FIGURES: dict[str, tuple[Figure, str, str]] = {
         "crosstab smokes party used[tea]",
         "crosstab.json?rows=smokes&columns=party&layer=used[tea]",
     ),
+    "results among people with an answer": (
+        lambda of: of().among("smokes", "yes"),
+        "results --among smokes=yes",
+        "among.json?among=smokes&answer=yes",
+    ),
+    "results of a group among people who chose an option": (
+        lambda of: of(group="North", confidence=0.8).among("used", "tea"),
+        "results --among used=tea --group North --confidence 0.8",
+        "among.json?among=used&answer=tea&group=North&confidence=0.8",
+    ),
     "comparison": (
         lambda of: of(group="North").compare(of(group="South"), "mood"),
         "compare mood --first North --second South",
@@ -308,6 +318,8 @@ def test_a_key_for_results_has_the_tally_and_one_for_reports_the_records(site: S
     [
         (["crosstab", "smokes", "nothing"], "the question must be one of survey health"),
         (["crosstab", "smokes"], "name at least two questions"),
+        (["results", "--among", "smokes"], "among must be a question and an answer, such as smokes=yes"),
+        (["results", "--among", "smokes=maybe"], "the option must be an answer to question smokes"),
         (["compare", "smokes", "--first", "North", "--second", "North"], "--second must be another group than --first"),
         (["compare", "smokes", "--first", "North", "--second", "South", "--pairs"], "--pairs compares all groups: leave --second out"),
         (["waves", "--second", "later", "--less", "South"], "--less needs another group in --group, and one --second"),

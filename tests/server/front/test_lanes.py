@@ -36,6 +36,7 @@ by_hand.blank by_hand.record files.browser_file files.logo files.static_file hea
 respondents.survey withdraw.blank withdraw.erase
 """
 COMPUTING = """
+among.chart among.download among.page
 api.bundle api.bundle_file api.progress api.reports api.results api.tally building.crosstab building.download building.download_model
 building.download_trends building.download_waves building.model building.waves building.waves_chart copies.copy
 copies.source copies.wave data.download data.page drafting.change drafting.download drafting.edit drafting.planned drafting.preview

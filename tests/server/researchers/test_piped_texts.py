@@ -30,6 +30,8 @@ RAW = {
 }
 """Pages with texts as their author wrote them: definitions, sources, and the fields of the editor."""
 SEEN = {
+    "among.page",
+    "among.chart",
     "about.definition",
     "building.crosstab",
     "building.model",
@@ -54,6 +56,8 @@ SEEN = {
 }
 """Pages and files that show a fallback, so that a reference would be found in them."""
 QUERIES: Mapping[str, list[dict[str, str]]] = {
+    "among.page": [{}, {"among": "liked"}],
+    "among.chart": [{"among": "liked"}],
     "building.crosstab": [{"rows": "copied", "columns": "liked"}, {"rows": "copied", "columns": "tired", "layer": "liked"}, {}],
     "building.download": [{"rows": "copied", "columns": "liked"}],
     "building.model": [{"outcome": "mean:hours", "predictor": "tired"}, {}],

@@ -24,7 +24,7 @@ from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server.context import services_of
 from deniable_server.public.results_page import Cache
-from deniable_server.researchers import crosstabs, groups, models, results_body, surveys, wave_cards, wave_trends, waves
+from deniable_server.researchers import among, crosstabs, groups, models, results_body, surveys, wave_cards, wave_trends, waves
 from deniable_server.results import disclosure_control, progress, public_results, result_cache, results
 from deniable_server.results.disclosure_control import Release, release_of
 from deniable_server.store.byte_cache import ByteCache
@@ -54,6 +54,7 @@ PAGES = (
 )
 COMPUTATIONS = (
     *((results, "analyse"), (public_results, "estimate"), (progress, "made_up"), (groups, "figures_of"), (crosstabs, "analyse_records")),
+    (among, "analyse_records"),
     *((models, "fit_model"), (waves, "compare_waves"), (wave_trends, "trends"), (results_body, "cards"), (wave_cards, "changed_questions")),
 )
 
@@ -275,6 +276,10 @@ RACES = (
     *((waves, "_both", "/manage/surveys/w2/waves.csv?with=w1"), (waves, "compare_waves", "/manage/surveys/w2/waves.csv?with=w1")),
     *((wave_trends, "estimates_of", "/manage/surveys/w2/trends.json"), (surveys, "groups_of", "/manage/surveys/w1/groups")),
     *((wave_cards, "records_of", "/manage/surveys/w2/waves"), (crosstabs, "records_of", "/manage/surveys/w1/crosstab.json")),
+    *(
+        (among, "records_of", "/manage/surveys/w1/among.json?among=smokes"),
+        (among, "analyse_records", "/manage/surveys/w1/among?among=smokes"),
+    ),
 )
 
 

@@ -158,7 +158,7 @@ def test_only_who_may_open_the_draft_sees_its_test(
     survey_id = run().ids[0]
     eve, stranger = logged_in(app, "eve"), app.test_client()
     nothing = new_trial_id("test", "one")
-    for path in ("", "/data", "/data/README.md", "/crosstab", "/waves", "/results.csv"):
+    for path in ("", "/data", "/data/README.md", "/crosstab", "/among?among=smokes", "/waves", "/results.csv"):
         reply = eve.get(f"/manage/surveys/{survey_id}{path}")
         assert reply.status_code == 404
         assert stranger.get(f"/manage/surveys/{survey_id}{path}").status_code == 302
@@ -283,6 +283,7 @@ def test_everything_of_simulated_people_says_so(run: Callable[..., Run], ada: Fl
     pages = (
         "",
         "/crosstab?rows=smokes&columns=mood",
+        "/among?among=smokes",
         "/model?outcome=smokes&predictor=mood",
         "/waves",
         "/data",
@@ -299,6 +300,8 @@ def test_everything_of_simulated_people_says_so(run: Callable[..., Run], ada: Fl
     files = [f"results.{kind}" for kind in ("csv", "json")] + [
         "chart/smokes.svg",
         "crosstab.csv?rows=smokes&columns=mood",
+        "among.csv?among=smokes",
+        "among/mood.svg?among=smokes",
         "data/README.md",
     ]
     for file in files:

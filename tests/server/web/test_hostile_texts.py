@@ -13,6 +13,7 @@ from tests.server.web.conftest import HOSTILE, Site
 SHEETS = (
     ("researchers.download", {"kind": "csv"}),
     ("researchers.group_file", {"question": "b", "kind": "csv"}),
+    ("among.download", {"among": "a", "kind": "csv"}),
     ("building.download", {"rows": "a", "columns": "b", "kind": "csv"}),
     ("data.download", {"name": "codebook.csv"}),
     ("data.download", {"name": "estimates.csv"}),

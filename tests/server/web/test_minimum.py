@@ -69,6 +69,7 @@ FIGURES = {
     *("researchers.survey", "researchers.groups", "researchers.download", "researchers.chart", "researchers.group_file"),
     *("building.crosstab", "building.download", "building.waves", "building.download_waves", "building.waves_chart"),
     "building.download_trends",
+    *("among.page", "among.download", "among.chart"),
     *("building.model", "building.download_model", "data.download"),
     *("api.results", "api.tally", "api.reports", "api.bundle", "api.bundle_file"),
     *("results", "export"),  # commands
@@ -87,7 +88,13 @@ OPTIONS: list[dict[str, str]] = [
     *({"group": group, **more} for group in TOWNS.groups for more in ({}, {"by_hand": "1"}, {"form": "arrow"})),
 ]
 PAIR = {"rows": "p", "columns": "q", "row": "p", "column": "q", "other": "few", "with": "wave", "outcome": "p", "predictor": "q"}
-VALUES = {"question": ("p",), "kind": ("csv", "json", "svg"), "name": ("bundle.zip", "estimates.csv"), "webhook_id": ("wh_0",)}
+PEOPLE = {"among": "q", "answer": "yes"}
+VALUES = {
+    "question": ("p",),
+    "kind": ("csv", "json", "svg"),
+    "name": ("bundle.zip", "estimates.csv"),
+    "webhook_id": ("wh_0",),
+}
 OTHERS = {"second_factor.page", "audit.page", "sample.results"}
 """Routes that are new at each look, and are not about records of people: a secret of an account, the log, and the sample study."""
 ELSEWHERE = {"draft_id", "filename", "team_id", "token"}
@@ -165,7 +172,7 @@ class World:
             asked = OPTIONS if survey == "towns" and not quick and "bundle" not in endpoint and endpoint != "data.download" else OPTIONS[:3]
             for values in several:
                 for options in asked if survey else [{}]:
-                    query = {**options, **(PAIR if endpoint.startswith("building") else {})}
+                    query = {**options, **(PAIR if endpoint.startswith("building") else PEOPLE if endpoint.startswith("among") else {})}
                     with self.app.test_request_context():
                         try:
                             yield self.app.url_for(endpoint, **{**query, **values, **({"survey_id": survey} if survey else {})})

@@ -123,6 +123,9 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.download", "GET"): VIEWERS,
     ("researchers.chart", "GET"): VIEWERS,
     ("researchers.group_file", "GET"): VIEWERS,
+    ("among.page", "GET"): VIEWERS,
+    ("among.download", "GET"): of_survey("viewer", 400),  # of no answer
+    ("among.chart", "GET"): of_survey("viewer", 400),
     ("building.crosstab", "GET"): VIEWERS,
     ("building.waves", "GET"): VIEWERS,
     ("building.download_waves", "GET"): of_survey("viewer", 400),  # with no other survey

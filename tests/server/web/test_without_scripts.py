@@ -96,6 +96,7 @@ def test_every_form_of_researchers_can_be_sent_without_a_script(app: Flask, ever
     needed = {
         "researchers.surveys",
         "drafting.edit",
+        "among.page",
         "building.crosstab",
         "building.model",
         "settings.page",

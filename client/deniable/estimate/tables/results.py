@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from deniable.errors import EstimateError, UnknownNameError
 from deniable.estimate.checks.made_up_reports import MadeUp
 from deniable.estimate.limits.interval import require_confidence
 from deniable.estimate.limits.origin import Origin
-from deniable.estimate.moments.applicability import LEVELS_NOTE
-from deniable.estimate.present.figures import between, decimals, fixed, percent, percents
+from deniable.estimate.present.figures import percent, percents
 from deniable.estimate.present.plain import record
 from deniable.estimate.present.table import Table, footnote_lines, footnotes
-from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.present.text import one_line
-from deniable.extras import missing
+from deniable.estimate.tables.question_results import QuestionResults, figures_of_mean, mean_cells, names_of
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
-
-_ITEM = re.compile(r"(?P<question>[^\[]+)\[(?P<item>.*)\]", re.DOTALL)  # an item of a multiple choice, such as drugs[tea]
-
 
 _ANY = "Analysis.conf_int has limits of any confidence"
 
@@ -108,12 +99,8 @@ class MeanRow:
 
     @property
     def figures(self) -> tuple[str, str, str, str]:
-        """mean, std_error, low and high as texts, with two digits of the standard error; empty without a mean."""
-        if self.mean is None or self.std_error is None or self.low is None or self.high is None:
-            return "", "", "", ""
-        places = decimals(self.std_error)
-        mean, std_error, low, high = (fixed(value, places) for value in (self.mean, self.std_error, self.low, self.high))
-        return mean, std_error, low, high
+        """The texts of `figures_of_mean`."""
+        return figures_of_mean(self)
 
 
 _SHARES = ("question", "option", "estimate", "std error", "interval", "adjusted", "")
@@ -131,7 +118,7 @@ _AnyRow = TypeVar("_AnyRow", Row, MeanRow)
 
 
 @dataclass(frozen=True)
-class Results(Tabular):
+class Results(QuestionResults):
     """Estimates of one survey. It prints as a table; iterating gives its rows, and `results["smokes"]` the rows of one question.
 
     Attributes:
@@ -226,21 +213,13 @@ class Results(Tabular):
                 options = (option for question, option in result if question == key[0])
                 raise UnknownNameError.of(f"the option must be one of question {key[0]}", key[1], options)
             return result[key]
-        rows = tuple(row for row in self.rows if key in _names(row.question))
-        means = tuple(row for row in self.means if key in _names(row.question))
-        if not rows and not means:
-            present = (row.question for part in (self.rows, self.means) for row in part)
-            raise UnknownNameError.of("the question must be one of the results", key, present)
+        self.require_question(key)
+        rows = tuple(row for row in self.rows if key in names_of(row.question))
+        means = tuple(row for row in self.means if key in names_of(row.question))
         return replace(self, rows=rows, means=means)
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __contains__(self, question: object) -> bool:
-        return any(question in _names(row.question) for part in (self.rows, self.means) for row in part)
 
     def tables(self) -> tuple[Table, ...]:
         """Returns the means, if there are any, with their scales; then the shares, and the notes on both."""
@@ -248,7 +227,7 @@ class Results(Tabular):
         sampled = (f"Sample: {self.sample}.",) if self.sample and self.group is None else ()
         notes = footnote_lines(marks) + sampled + ((self.made_up.words,) if self.made_up else ())
         shares = Table("", _SHARES, tuple((*_share_cells(row), marks.get(row.warning, "")) for row in self.rows), notes, texts=2)
-        means = Table("", _MEANS, tuple((*_mean_cells(row), marks.get(row.warning, "")) for row in self.means))
+        means = Table("", _MEANS, tuple((*mean_cells(row), marks.get(row.warning, "")) for row in self.means))
         first, *rest = [means, shares] if self.means else [shares]
         if self.means and not self.rows:  # of numbers through windows there is nothing else
             first, rest = replace(means, notes=notes), []
@@ -291,41 +270,10 @@ class Results(Tabular):
         result = self.to_frame()
         return result.assign(option=result["option"].fillna("")).set_index(["question", "option"])[["low", "high"]]
 
-    def plot(self, question: str | None = None) -> alt.VConcatChart:
-        """Returns an Altair chart of the estimates with their intervals: a panel a question, or one question only.
-
-        A question with scores has its mean on their scale first, and then its options. A multiple choice has one panel, with the
-        share of each item. Needs the extra `deniable[plot]`.
-
-        Raises:
-            EstimateError: The extra is missing, the question is unknown, or nothing is estimated.
-        """
-        sampled: alt.VConcatChart = _plot().chart(self.panels(question), one_line(self.title), self.caption)
-        return sampled
-
-    def save_chart(self, path: str | Path, question: str | None = None) -> None:
-        """Writes `plot` to a file that ends in .svg or .png; needs no browser. Raises EstimateError; OSError as `open` does."""
-        if Path(path).suffix.lower() not in (".svg", ".png"):
-            raise EstimateError(f"path must end in .svg or .png, got {str(path)!r}")
-        _plot().save(self.panels(question), one_line(self.title), self.caption, Path(path))
-
-    def panels(self, question: str | None = None) -> tuple[Table, ...]:
-        """Returns the tables of a chart, one a panel, with the columns label, estimate, low, high, lowest, highest (of the scale), unit.
-
-        Raises:
-            EstimateError: The question is unknown, or nothing is estimated.
-        """
-        selected = self if question is None else self[question]
-        means = {row.question: _mean_panel(row) for row in selected.means if row.mean is not None}
-        groups: dict[str, list[Row]] = {}
-        for row in selected.rows:
-            if row.estimate is not None:
-                groups.setdefault(_names(row.question)[0], []).append(row)
-        panels = [panel for name, rows in groups.items() for panel in (means.pop(name, None), _share_panel(name, rows)) if panel]
-        panels += means.values()  # numbers without other estimates
-        if not panels:
-            raise EstimateError("a chart needs at least 1 estimate, got 0")
-        return tuple(panels)
+    @property
+    def chart_title(self) -> str:
+        """The title of a chart."""
+        return one_line(self.title)
 
     @property
     def heading(self) -> str:
@@ -368,41 +316,5 @@ def _reports(n: int) -> str:
     return f"{n:,} report{'' if n == 1 else 's'}"
 
 
-def _plot() -> ModuleType:
-    """Loads the chart module on first use: the extra that it needs is large."""
-    try:
-        from deniable.estimate.present import chart
-    except ModuleNotFoundError as error:
-        raise EstimateError(str(missing("a chart", "plot") or error)) from None
-    return chart
-
-
-def _names(question: str) -> tuple[str, ...]:
-    """Returns the names that select a question: the multiple choice that it is an item of, and its own id."""
-    result = _ITEM.fullmatch(question)
-    return (result["question"], question) if result else (question,)
-
-
 def _share_cells(row: Row) -> tuple[str, ...]:
     return row.question, row.option, percent(row.estimate), percent(row.std_error), percents(row.low, row.high), percent(row.adjusted)
-
-
-def _mean_cells(row: MeanRow) -> tuple[str, ...]:
-    mean, std_error, low, high = row.figures
-    return row.question, mean, std_error, f"{low} – {high}" if mean else "", between(row.scale_low, row.scale_high)
-
-
-_PANEL = ("label", "estimate", "low", "high", "lowest", "highest", "unit")
-
-
-def _mean_panel(row: MeanRow) -> Table:
-    return Table(row.question, _PANEL, (("mean", row.mean, row.low, row.high, row.scale_low, row.scale_high, ""),))
-
-
-def _share_panel(name: str, rows: list[Row]) -> Table:
-    """Returns the options of a question; of a multiple choice each item, by the share of people who chose it."""
-    items = [(result["item"], row) for row in rows if (result := _ITEM.fullmatch(row.question)) and row.option == "yes"]
-    labelled = items or [(row.option, row) for row in rows]
-    note = "numbers were rounded at random to these levels" if any(LEVELS_NOTE in row.warning for row in rows) else ""
-    cells = tuple((label, row.estimate, row.low, row.high, 0.0, 1.0, "%") for label, row in labelled)
-    return Table(name, _PANEL, cells, notes=(note,) if note else ())
