@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that the tests have their three browsers: Chromium and Firefox with what drives them, and WebKit with a screen that
-# nobody sees; and R, which reads what is downloaded of a survey. What is missing comes from Debian's packages; where that may not be, this says what to install.
+# nobody sees; R, which reads what is downloaded of a survey, and the libraries that lay out a PDF. What is missing comes from Debian's packages; where that may not be, this says what to install.
 # No step waits for ever: apt gives up on a silent connection and tries again, and each of its runs has a limit.
 set -eu
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -12,6 +12,8 @@ have Xvfb || missing="$missing xvfb"
 /usr/bin/python3 -c 'import gi; gi.require_version("WebKit2", "4.1")' 2>/dev/null || missing="$missing python3-gi gir1.2-webkit2-4.1"
 have Rscript || missing="$missing r-base-core"
 [ -d /usr/lib/R/site-library/haven ] || missing="$missing r-cran-haven"
+/usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libpangoft2-1.0.so.0"); ctypes.CDLL("libharfbuzz-subset.so.0")' 2>/dev/null ||
+    missing="$missing libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core"
 # The same engine without windows takes a quarter of the time, and is of use only where all three are of one version. Debian has it.
 quicker=""
 have chromium-headless-shell || quicker="chromium chromium-driver chromium-headless-shell"

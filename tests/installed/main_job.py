@@ -116,6 +116,15 @@ def bundle(survey: Survey) -> None:
     assert "report.docx" in " ".join(zipfile.ZipFile("bundle.zip").namelist())
 
 
+def pdf(survey: Survey) -> None:
+    """The report as PDF."""
+    from deniable.bundle import Bundle, CountedRecords
+
+    with Path("report.pdf").open("wb") as file:
+        Bundle(CountedRecords(survey, {Part(None, "device"): 200}, BytesIO(perturbed(survey)))).write("report.pdf", file)
+    assert Path("report.pdf").read_bytes().startswith(b"%PDF-1.7")
+
+
 def plot(survey: Survey) -> None:
     """Charts of results and of a plan."""
     from deniable.estimate import analyse
@@ -250,8 +259,8 @@ def main(extras: set[str]) -> None:
     """Runs the steps of these extras, in the current folder."""
     Path("affairs.yaml").write_text(SURVEY, encoding="utf-8")
     survey = Survey.from_text(SURVEY)
-    implied = {"estimate"} if extras & {"server", "postgres", "bundle", "plot", "scale"} else set()
-    steps = (estimate, tables, bundle, plot, scale, xlsform, browser)
+    implied = {"estimate"} if extras & {"server", "postgres", "bundle", "pdf", "plot", "scale"} else set()
+    steps = (estimate, tables, bundle, pdf, plot, scale, xlsform, browser)
     base(survey)
     for step in steps:
         if step.__name__ in extras | implied:

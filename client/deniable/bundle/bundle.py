@@ -10,12 +10,12 @@ from importlib import resources
 from typing import IO, cast
 
 from deniable import archive
-from deniable.bundle import codebook, data_package, ddi, delimited, figures, parquet, report, spss, stata, texts, workbook
+from deniable.bundle import codebook, data_package, ddi, delimited, figures, parquet, pdf, report, spss, stata, texts, workbook
 from deniable.bundle.counted_records import CountedRecords
 from deniable.bundle.variables import Variable, variables
 from deniable.errors import EstimateError
 from deniable.estimate import Results
-from deniable.extras import available, extra_of
+from deniable.extras import lack_of
 from deniable.survey import Survey
 
 _WriteRows = Callable[[CountedRecords, tuple[Variable, ...], IO[bytes]], None]
@@ -44,8 +44,11 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     "report.html": ("the report, with its charts", "text/html"),
 }
 _DOCUMENT = ("the report, for editing", "application/vnd.openxmlformats-officedocument.wordprocessingml.document")
+_PRINTED = ("the report, with its charts, to print; not in the archive", "application/pdf")
 _TABLES = ("rows.csv", "codebook.csv", "estimates.csv")
 """The tables that datapackage.json describes."""
+_APART = ("report.pdf",)
+"""Files that are not in the archive: a PDF takes much longer than all others, and its bytes depend on the fonts."""
 
 _ABOUT: Mapping[str, tuple[str, str]] = {
     "datasheet.md": ("how the data were collected, and what they should not be used for", "text/markdown"),
@@ -58,6 +61,7 @@ FILES: Mapping[str, str] = {
     **{name: description for name, (_, description, _) in _ROWS.items()},
     **{name: description for name, (description, _) in _TEXTS.items()},
     "report.docx": _DOCUMENT[0],
+    "report.pdf": _PRINTED[0],
     **{name: description for name, (description, _) in _ABOUT.items()},
 }
 """The description of each file that every survey has, in the order of the archive. The charts come besides."""
@@ -107,15 +111,16 @@ class Bundle:
         rows = {name: BundleFile(description, kind, partial(write, *self._table)) for name, (write, description, kind) in _ROWS.items()}
         data = rows | {name: self._text(name, *entry) for name, entry in _TEXTS.items()}
         data["report.docx"] = BundleFile(*_DOCUMENT, lambda file: report.write_document(self._report, file))
+        data["report.pdf"] = BundleFile(*_PRINTED, lambda file: pdf.write_pdf(self._report, file, author=self.counted.survey.institution))
         about = {name: self._text(name, *entry) for name, entry in _ABOUT.items()}
         files = {name: entry for name, entry in (data | self._charts() | about).items() if name not in self.omitted_files}
-        descriptions = {name: entry.description for name, entry in (data | about).items() if name in files}
+        descriptions = {name: entry.description for name, entry in (data | about).items() if name in files and name not in _APART}
         readme = partial(
             texts.readme,
             self.counted,
             self.licence,
             descriptions | {"charts/": "a chart for each question (SVG)"},
-            self.omitted_files,
+            {name: why for name, why in self.omitted_files.items() if name not in _APART},
         )
         return {"README.md": BundleFile(FILES["README.md"], "text/markdown", _writer(readme)), **files}
 
@@ -136,12 +141,17 @@ class Bundle:
         return self.files[name]
 
     def write_zip(self, file: IO[bytes], folder: str = "") -> None:
-        """Writes an archive of all files, and of SHA256SUMS with the hash of each; with `folder`, they are in a folder of this name."""
+        """Writes an archive of all files except the PDF, and of SHA256SUMS with the hash of each.
+
+        With `folder`, they are in a folder of this name.
+        """
         archive.write(file, (entry._replace(name=f"{folder}/{entry.name}") if folder else entry for entry in self._entries()))
 
     def _entries(self) -> Iterator[archive.ArchiveEntry]:
         sums: list[str] = []
         for name, entry in self.files.items():
+            if name in _APART:
+                continue
             yield archive.ArchiveEntry(name, partial(self._write_hashed, name, entry, sums), self._most_bytes(name))
         yield archive.text_entry("SHA256SUMS", "".join(sums).encode())
 
@@ -201,7 +211,7 @@ class Bundle:
             "estimates.json": lambda: figures.to_json(self.results),
             "reproduce.py": lambda: _script("reproduce.py.txt"),
             "reproduce.R": lambda: _script("reproduce.R"),
-            "report.html": lambda: report.to_html(self._report),
+            "report.html": lambda: report.to_html(self._report, author=self.counted.survey.institution),
             "datasheet.md": lambda: texts.datasheet(self.counted, self.licence),
             "LICENCE.txt": lambda: texts.LICENCES[self.licence] + "\n",
         }
@@ -238,10 +248,10 @@ def _hash_written(entry: BundleFile, file: IO[bytes] | None) -> data_package.Fil
 
 def omitted_files(survey: Survey, n: int) -> Mapping[str, str]:
     """Returns the files that cannot be made here, or not of n records, each with the reason."""
-    needs = {"rows.parquet": "parquet", "report.docx": "docx"}
-    absent = {name: f"the server lacks the extra {extra_of(need)}" for name, need in needs.items() if not available(need)}
-    too_large = workbook.too_large(n, len(variables(survey)))
-    return absent | ({"rows.xlsx": too_large} if too_large else {})
+    needs = {"rows.parquet": "parquet", "report.docx": "docx", "report.pdf": "pdf"}
+    absent = {name: f"the server lacks {lack}" for name, need in needs.items() if (lack := lack_of(need))}
+    reasons = {"rows.xlsx": workbook.too_large(n, len(variables(survey))), "report.pdf": pdf.too_large(survey)}
+    return absent | {name: reason for name, reason in reasons.items() if reason and name not in absent}
 
 
 def _script(name: str) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -14,7 +15,7 @@ _LABELS, _SCALE, _FIGURES = 240, 380, 190  # pixels across: the labels, the scal
 _TOP, _ROW, _AXIS, _GAP = 34, 28, 26, 18  # pixels down: a panel's title, an option, the scale's numbers, between panels
 _EDGE = 12
 _LONGEST = 34  # characters of a label
-_WIDTH = _LABELS + _SCALE + _FIGURES
+WIDTH = _LABELS + _SCALE + _FIGURES
 _INK, _QUIET, _LINE, _MARK = "#1b1b1b", "#595959", "#d0d0d0", "#0072b2"
 
 
@@ -26,10 +27,25 @@ def svg(panels: Sequence[Table], title: str) -> str:
         height += _TOP + _ROW * len(panel.rows) + _AXIS + _GAP
     words = escape(" ".join([f"{one_line(title)}.", *(_sentence(row) for panel in panels for row in panel.dicts())]), quote=True)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height:g}" width="{_WIDTH}" height="{height:g}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" height="{height:g}" role="img" '
         f'aria-label="{words}" font-family="system-ui, sans-serif" font-size="13" fill="{_INK}">'
         f'<rect width="100%" height="100%" fill="#fff"/>{"".join(groups)}</svg>\n'
     )
+
+
+def split(panels: Sequence[Table], most: int) -> list[list[Table]]:
+    """Returns the panels as charts of at most so many rows each."""
+    charts: list[list[Table]] = []
+    room = 0
+    for panel in panels:
+        for start in range(0, len(panel.rows), most):
+            piece = replace(panel, rows=panel.rows[start : start + most])
+            if not charts or len(piece.rows) > room:
+                charts.append([])
+                room = most
+            charts[-1].append(piece)
+            room -= len(piece.rows) + 2  # the panel's title and scale take the place of rows
+    return charts
 
 
 def _panel(panel: Table) -> str:

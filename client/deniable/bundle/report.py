@@ -1,4 +1,7 @@
-"""Report of a survey: questions, method and results, as an HTML page with charts and as a document for editing (.docx)."""
+"""Report of a survey: questions, method and results, as an HTML page with charts and as a document for editing (.docx).
+
+`pdf` makes a PDF of the page.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +27,28 @@ from deniable.survey.question import Question
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}"
-    "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .75rem;border-bottom:1px solid #d0d0d0;text-align:right}"
-    "th:nth-child(-n+2),td:nth-child(-n+2){text-align:start}th{hyphens:auto}svg{max-width:100%;height:auto}td{overflow-wrap:anywhere}@media(max-width:40rem){table{table-layout:fixed;width:100%}th,td{padding:.25rem;font-size:.75rem;overflow-wrap:anywhere}}"
-    "h1,h2,p{overflow-wrap:anywhere}"
+    "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .75rem;border-bottom:1px solid #d0d0d0;text-align:start}"
+    ".n{text-align:right}th{hyphens:auto}svg{max-width:100%;height:auto}td{overflow-wrap:anywhere}@media(max-width:40rem){table{table-layout:fixed;width:100%}th,td{padding:.25rem;font-size:.75rem;overflow-wrap:anywhere}}"
+    "h1,h2,p{overflow-wrap:anywhere}@media print{.question{break-before:page;break-inside:avoid}.question+:not(.question){break-before:page}}"
 )
 _MOST_ROWS = 2_000  # of tables of groups
+_CHART_ROWS = 24  # of a chart, so that it fits on a page with its heading
 _NO_TIME = datetime(1980, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class ReportSection:
-    """A section of the report: a heading of a level from 1 to 3, then paragraphs, a picture and a table, if there are any."""
+    """A section of the report: a heading of a level from 1 to 3, then paragraphs, pictures and a table, if there are any.
+
+    `is_question` begins a page when the report is printed, and stays on it if it fits.
+    """
 
     heading: str
     level: int
     paragraphs: tuple[str, ...] = ()
     table: Table | None = None
-    picture: str = ""
+    pictures: tuple[str, ...] = ()
+    is_question: bool = False
 
 
 def sections(counted: CountedRecords, results: tuple[Results, ...], licence: str) -> Iterator[ReportSection]:
@@ -76,7 +84,8 @@ def _question(question: Question, results: Results) -> ReportSection:
         for mean, error, low, high in (row.figures for row in own.means)
         if mean
     ]
-    return ReportSection(question.label, 2, (f"n = {n:,}", *means, *_warnings(question, own)), _shares(own), picture(own, question.label))
+    paragraphs = (f"n = {n:,}", *means, *_warnings(question, own))
+    return ReportSection(question.label, 2, paragraphs, _shares(own), _pictures(own, question.label), is_question=True)
 
 
 def _warnings(question: Question, results: Results) -> list[str]:
@@ -94,6 +103,14 @@ def picture(results: Results, title: str) -> str:
         return drawing.svg(results.panels(), title)
     except EstimateError:
         return ""
+
+
+def _pictures(results: Results, title: str) -> tuple[str, ...]:
+    """Returns the chart of some results as pictures that fit on a page each."""
+    try:
+        return tuple(drawing.svg(panels, title) for panels in drawing.split(results.panels(), _CHART_ROWS))
+    except EstimateError:
+        return ()
 
 
 def _shares(results: Results) -> Table:
@@ -128,24 +145,36 @@ def _markdown_cell(cell: object) -> str:
     return "---" if cell == "---" else escape_markdown(str(cell))
 
 
-def to_html(report: list[ReportSection], language: str = "en", direction: str = "ltr") -> str:
-    """Returns a page that loads no other file."""
+def to_html(report: list[ReportSection], language: str = "en", direction: str = "ltr", author: str = "", style: str = _STYLE) -> str:
+    """Returns a page that loads no other file.
+
+    Args:
+        report: The sections.
+        language: The language of its words, as a tag.
+        direction: The direction of this language, `ltr` or `rtl`.
+        author: Who has made it, for the page's metadata.
+        style: The page's CSS.
+    """
     body = "".join(map(_html, report))
+    named = f'<meta name="author" content="{escape(one_line(author))}">' if author else ""
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(one_line(report[0].heading))}</title>'
     start = f'<!doctype html>\n<html lang="{language}" dir="{direction}">'
-    return f"{start}<head>{head}<style>{_STYLE}</style></head>\n<body><main>{body}</main></body></html>\n"
+    return f"{start}<head>{head}{named}<style>{style}</style></head>\n<body><main>{body}</main></body></html>\n"
 
 
 def _html(section: ReportSection) -> str:
     heading = f'<h{section.level} dir="auto">{escape(one_line(section.heading))}</h{section.level}>'
     paragraphs = "".join(f'<p dir="auto">{escape(text)}</p>' for text in section.paragraphs)
-    return f"{heading}{paragraphs}{section.picture}{_html_table(section.table) if section.table else ''}\n"
+    content = f"{heading}{paragraphs}{''.join(section.pictures)}{_html_table(section.table) if section.table else ''}"
+    kind = ' class="question"' if section.is_question else ""
+    return f"<section{kind}>{content}</section>\n"
 
 
 def _html_table(table: Table) -> str:
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.columns)
-    rows = "".join(f"<tr>{''.join(f'<td dir={chr(34)}auto{chr(34)}>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in table.rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    kinds = [*[""] * table.texts, *[' class="n"'] * (len(table.columns) - table.texts)]
+    head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for kind, name in zip(kinds, table.columns, strict=True))
+    rows = ("".join(f'<td dir="auto"{kind}>{escape(str(cell))}</td>' for kind, cell in zip(kinds, row, strict=True)) for row in table.rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table>"
 
 
 def write_document(report: list[ReportSection], file: IO[bytes]) -> None:

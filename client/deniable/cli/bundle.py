@@ -21,7 +21,7 @@ from deniable.cli.live import address_argument, researcher_client, survey_option
     required=True,
     help="The file to write or replace.",
 )
-@click.option("--only", metavar="FILE", help="Download one file of the bundle instead, such as rows.csv, rows.sav or report.docx.")
+@click.option("--only", metavar="FILE", help="Download one file of the bundle instead, such as rows.csv, rows.sav or report.pdf.")
 @click.option(
     "--licence",
     type=click.Choice(["cc-by-4.0", "cc0-1.0", "none"]),

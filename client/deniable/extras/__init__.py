@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
+from ctypes import CDLL
+from functools import cache
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 
@@ -14,6 +17,7 @@ _PACKAGES = {
     "docx": ("docx",),
     "estimate": ("formulaic", "pandas", "scipy"),
     "parquet": ("pyarrow",),
+    "pdf": ("weasyprint",),
     "plot": ("altair", "vl_convert"),
     "postgres": ("psycopg", "psycopg_pool"),
     "scale": ("dask", "distributed", "pyarrow"),
@@ -34,9 +38,14 @@ _DISTRIBUTIONS = {
 """Names of distributions that differ from their modules' names."""
 
 
+_LIBRARIES = {"pdf": ("libpangoft2-1.0.so.0|libpangoft2-1.0.dylib", "libharfbuzz-subset.so.0|libharfbuzz-subset.0.dylib")}
+"""Shared libraries that packages load, by their names on Linux and macOS. Each brings its own dependencies."""
+_LIBRARIES_FROM = {"pdf": "Debian's libpangoft2-1.0-0 and libharfbuzz-subset0, or Homebrew's pango"}
+
+
 def available(need: str) -> bool:
-    """Returns whether all packages for `need`, a key of the table above, are installed. Imports nothing."""
-    return not _absent(need)
+    """Returns whether all packages and libraries for `need`, a key of the table above, are installed. Imports nothing."""
+    return not _absent(need) and _has_libraries(need)
 
 
 def missing(what: str, need: str) -> MissingExtraError | None:
@@ -51,7 +60,16 @@ def missing(what: str, need: str) -> MissingExtraError | None:
     """
     if absent := _absent(need):
         return MissingExtraError(f"{what} needs the extra {extra_of(need)}: pip install {' '.join(_requirements(absent))}")
+    if not _has_libraries(need):
+        return MissingExtraError(f"{what} needs libraries beside the extra {extra_of(need)}: {_LIBRARIES_FROM[need]}")
     return None
+
+
+def lack_of(need: str) -> str:
+    """Returns what `need` lacks here, for a sentence: "the extra NAME" or the libraries; empty if it lacks nothing."""
+    if _absent(need):
+        return f"the extra {extra_of(need)}"
+    return "" if _has_libraries(need) else f"the libraries of the extra {extra_of(need)}, {_LIBRARIES_FROM[need]}"
 
 
 def extra_of(need: str) -> str:
@@ -61,6 +79,20 @@ def extra_of(need: str) -> str:
 
 def _absent(need: str) -> list[str]:
     return [name for name in _PACKAGES[need] if find_spec(name) is None]
+
+
+def _has_libraries(need: str) -> bool:
+    """Returns whether the shared libraries can be loaded. On Windows the package itself looks for them, in folders of its own."""
+    return sys.platform == "win32" or all(any(map(_loads, names.split("|"))) for names in _LIBRARIES.get(need, ()))
+
+
+@cache
+def _loads(name: str) -> bool:
+    try:
+        CDLL(name)
+    except OSError:
+        return False
+    return True
 
 
 def _requirements(modules: Iterable[str]) -> Iterable[str]:

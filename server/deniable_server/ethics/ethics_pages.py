@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from flask import Response, abort, redirect, render_template, request, url_for
 
+from deniable.bundle.pdf import write_pdf
 from deniable.bundle.report import ReportSection, to_html, to_markdown, write_document
 from deniable.errors import EstimateError
 from deniable.extras import available
@@ -32,6 +33,7 @@ bp = routes("ethics", __name__)
 
 KINDS = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "pdf": "application/pdf",
     "html": "text/html",
     "md": "text/markdown",
 }
@@ -130,14 +132,17 @@ def _file(study: Study, file_name: str) -> Response:
         abort(404)
     report = list(chosen.sections)
     body = io.BytesIO()
+    page = (chosen.tag, chosen.direction, study.survey.institution)
     if kind == "docx":
         write_document(report, body)
+    elif kind == "pdf":
+        write_pdf(report, body, *page)
     else:
-        body.write((to_html(report, chosen.tag, chosen.direction) if kind == "html" else to_markdown(report)).encode())
+        body.write((to_html(report, *page) if kind == "html" else to_markdown(report)).encode())
     headers = {"Content-Disposition": f'attachment; filename="{study.survey.id}-{file_name}"'}
     return Response(body.getvalue(), mimetype=KINDS[kind], headers=headers)
 
 
 def _kinds() -> tuple[str, ...]:
     """Returns the kinds of files that this server can make."""
-    return tuple(kind for kind in KINDS if kind != "docx" or available("docx"))
+    return tuple(kind for kind in KINDS if kind not in ("docx", "pdf") or available(kind))

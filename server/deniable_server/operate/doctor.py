@@ -34,6 +34,7 @@ _OPTIONAL = {
     "a survey from an XLSForm": "xlsform",
     "a Parquet or Arrow file": "parquet",
     "a report to be edited (.docx)": "docx",
+    "a report to be printed (.pdf)": "pdf",
     "a database on PostgreSQL": "postgres",
     "single sign-on": "sso",
 }

@@ -184,8 +184,8 @@ def counted_of(source: Mapping[str, Any], sizes: Mapping[Part, int]) -> CountedR
 
 
 def written(bundle: Bundle, folder: Path, names: Iterable[str] | None = None) -> None:
-    """Writes every file of a bundle by itself, or those of these names."""
-    for name in bundle.files if names is None else names:
+    """Writes every file of a bundle by itself, or those of these names. Without names there is no PDF, which takes long."""
+    for name in (name for name in bundle.files if name != "report.pdf") if names is None else names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         with open(folder / name, "wb") as file:
             bundle.write(name, file)

@@ -152,12 +152,13 @@ def test_another_file_is_refused_and_says_which_there_are(every: Store, get: Get
 def test_what_a_server_has_no_package_for_is_left_out_and_the_readme_says_why(
     every: Store, get: Get, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for need, package in {"parquet": "no_such_pyarrow", "docx": "no_such_docx"}.items():
+    for need, package in {"parquet": "no_such_pyarrow", "docx": "no_such_docx", "pdf": "no_such_weasyprint"}.items():
         monkeypatch.setitem(extras._PACKAGES, need, (package,))
     files = unpacked(get("bundle"))
     assert not {"rows.parquet", "report.docx"} & set(files)
     assert "`rows.parquet` is left out: the server lacks the extra tables" in files["README.md"].decode()
     assert b"the server lacks the extra bundle" in get("bundle/report.docx", status=400)
+    assert b"the server lacks the extra pdf" in get("bundle/report.pdf", status=400)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import docx
+import pypdf
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -189,7 +190,7 @@ def test_the_documents_of_a_survey_can_be_read_and_downloaded(researcher: FlaskC
     assert "We plan for n = 300 records" in researcher.get("/manage/surveys/board/ethics?n=300").text
     assert researcher.get("/manage/surveys/board/ethics?n=0").status_code == 400
     links = [link.replace("&amp;", "&") for link in re.findall(r'href="(/manage/surveys/board/ethics/[^"]+)"', page)]
-    assert len(links) == 9  # three documents, three kinds
+    assert len(links) == 12  # three documents, four kinds
     for link in links:
         reply = researcher.get(link)
         assert reply.status_code == 200
@@ -197,11 +198,16 @@ def test_the_documents_of_a_survey_can_be_read_and_downloaded(researcher: FlaskC
         if ".docx" in link:
             paragraphs = "\n".join(one.text for one in docx.Document(io.BytesIO(reply.data)).paragraphs)
             assert ("دراسة" if "-ar" in link else "A study") in paragraphs
+        elif ".pdf" in link:
+            document = pypdf.PdfReader(io.BytesIO(reply.data))
+            assert document.metadata is not None
+            assert ("دراسة" if "-ar" in link else "A study") in str(document.metadata.title)
+            assert document.trailer["/Root"]["/Lang"] == ("ar" if "-ar" in link else "en")
         else:
             assert ("دراسة" if "-ar" in link else "A study") in reply.text
             assert ".html" not in link or f'lang="{"ar" if "-ar" in link else "en"}"' in reply.text
     assert survey.digest in researcher.get("/manage/surveys/board/ethics/protocol.md").text
-    for name in ("protocol.pdf", "protocol", "information-xx.md"):
+    for name in ("protocol.odt", "protocol", "information-xx.md"):
         assert researcher.get(f"/manage/surveys/board/ethics/{name}").status_code == 404
     assert "Ethics documents" in researcher.get("/manage/surveys/board/questions").text
 

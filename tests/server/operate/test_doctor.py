@@ -168,6 +168,7 @@ def test_the_command_says_what_pages_do_not_offer_and_what_would_change_that(db:
         "not offered  a survey from an XLSForm",
         "not offered  a Parquet or Arrow file",
         "not offered  a report to be edited (.docx)",
+        "not offered  a report to be printed (.pdf)",
         "not offered  a database on PostgreSQL",
         "not offered  single sign-on",
     ]

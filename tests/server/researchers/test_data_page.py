@@ -74,7 +74,9 @@ def test_what_cannot_be_made_is_no_link_and_says_why(ada: FlaskClient, sent: int
     assert "ows.xlsx is left out" in ada.get(f"{PAGE}/rows.xlsx").text
 
 
-@pytest.mark.parametrize(("need", "file", "extra"), [("parquet", "rows.parquet", "tables"), ("docx", "report.docx", "bundle")])
+@pytest.mark.parametrize(
+    ("need", "file", "extra"), [("parquet", "rows.parquet", "tables"), ("docx", "report.docx", "bundle"), ("pdf", "report.pdf", "pdf")]
+)
 def test_what_the_server_has_no_package_for_is_no_link_and_no_command(
     ada: FlaskClient, sent: int, monkeypatch: pytest.MonkeyPatch, need: str, file: str, extra: str
 ) -> None:
