@@ -7,6 +7,7 @@
  */
 
 export const PREFIX = "deniable:";
+export const traffic = { hasCode: false }; // whether an invitation code was sent
 const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and fourth attempt
 const LONGEST_PAUSE = 30000; // milliseconds that a server may ask for
 const TIMEOUT = 20000; // milliseconds for one attempt
@@ -39,10 +40,13 @@ export class ForeignReplyError extends Error {
   name = "ForeignReplyError";
 }
 
-/** Downloads a file of the server, such as a published definition: {bytes, headers}. Throws DeliveryError, or ForeignReplyError if the reply is an HTML page. */
-export async function download(url) {
+/**
+ * Downloads a file of the server, such as a published definition: {bytes, headers}. `more`: further options of `fetch`. Throws DeliveryError, or
+ * ForeignReplyError if the reply is an HTML page.
+ */
+export async function download(url, more = {}) {
   // The same options as the page's preload: other ones would download it twice. The reply forbids caching.
-  const reply = await replyTo(fetch(url, { credentials: "same-origin", referrerPolicy: "no-referrer" }), (response) => response.arrayBuffer());
+  const reply = await replyTo(fetch(url, { credentials: "same-origin", referrerPolicy: "no-referrer", ...more }), (response) => response.arrayBuffer());
   if (!reply?.ok) throw new DeliveryError(reply?.status);
   const bytes = new Uint8Array(reply.body);
   if (/^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 200)))) throw new ForeignReplyError("the reply must be a definition, got a page");
@@ -50,13 +54,13 @@ export async function download(url) {
 }
 
 /**
- * Sends an envelope until the server acknowledges it, at most a few times. Calls `onPause(attempt)` before each retry. Throws RejectedError
- * or DeliveryError.
+ * Sends an envelope until the server acknowledges it, at most a few times. Calls `onPause(attempt)` before each retry. `isDone(reply)` is
+ * whether a reply is the acknowledgement. Throws RejectedError or DeliveryError.
  */
-export async function deliver(url, envelope, onPause) {
+export async function deliver(url, envelope, onPause, isDone = ({ accepted }) => accepted === 1) {
   for (let attempt = 0; ; attempt += 1) {
     const reply = await post(url, envelope);
-    if (isAccepted(reply)) return;
+    if (isAccepted(reply, isDone)) return;
     const refused = reply?.ok ? undefined : reply;
     if (refused && refused.status < 500 && !RETRY_STATUSES.has(refused.status)) throw rejection(refused);
     if (attempt === PAUSES.length) throw new DeliveryError(refused?.status);
@@ -66,9 +70,9 @@ export async function deliver(url, envelope, onPause) {
 }
 
 /** Returns whether a reply acknowledges the record. A network's login page does not, whatever its status. */
-function isAccepted(reply) {
+function isAccepted(reply, isDone) {
   try {
-    return reply?.ok === true && JSON.parse(reply.body).accepted === 1;
+    return reply?.ok === true && isDone(JSON.parse(reply.body));
   } catch {
     return false;
   }
@@ -79,6 +83,7 @@ function isAccepted(reply) {
  * RejectedError if it refuses the code.
  */
 export async function requestSignature(url, request) {
+  traffic.hasCode = true;
   const reply = await post(url, JSON.stringify(request), EXCHANGE_TIMEOUT);
   try {
     const { signature, rule, detail } = JSON.parse(reply.body);

@@ -4,7 +4,7 @@
  * True answers exist in the page's controls, and in `perturb` while it runs. Only its return value reaches the storage or the network.
  */
 
-import { cleanAddress, digestOf, marksNotice, readAddress, showMisled } from "./address.mjs";
+import { cleanAddress, digestOf, keepFragment, marksNotice, readAddress, showMisled } from "./address.mjs";
 import { Questionnaire } from "./asking.mjs";
 import { releaseBack, handleBack, wasAnswering } from "./back_button.mjs";
 import { checkedDefinition, requireBrowser } from "./checks.mjs";
@@ -17,8 +17,8 @@ import { Entry, groupOf, mark, showGroup } from "./entry.mjs";
 import { showRefusal, showFault, watchErrors } from "./faults.mjs";
 import { appOf } from "./inapp.mjs";
 import { fullGroups, showFull } from "./full_groups.mjs";
-import { openDevice, guardStorage } from "./keeping.mjs";
-import { keepFragment, language, latinDigits, number, percent, t, tn } from "./language.mjs";
+import { openDevice } from "./keeping.mjs";
+import { language, latinDigits, number, percent, t, tn } from "./language.mjs";
 import { linkUp } from "./links.mjs";
 import { fill, onEnter, onPress, onSinglePress, show } from "./page.mjs";
 import { perturb } from "./perturb.mjs";
@@ -27,6 +27,7 @@ import { cryptoWords, draw } from "./randomize.mjs";
 import { receipt } from "./receipt.mjs";
 import { showSent, sendState } from "./send_state.mjs";
 import { offerWords } from "./six_words.mjs";
+import { guardStorage } from "./storage_guard.mjs";
 import { base64url, fromBase64url } from "./submission.mjs";
 import { offerLanguages, surveyLanguage } from "./survey_language.mjs";
 import { Tokens } from "./tokens.mjs";
