@@ -5,22 +5,20 @@
  */
 
 import { RefusedError, readDefinition } from "../deniable/browser/definition.mjs";
-import { DeliveryError, ForeignReplyError, RejectedError, download, pause } from "../deniable/browser/delivery.mjs";
+import { DeliveryError, RejectedError } from "../deniable/browser/delivery.mjs";
 import { AnswerError } from "../deniable/browser/encode.mjs";
 import { ENGLISH, useCatalog } from "../deniable/browser/language.mjs";
 import { piped } from "../deniable/browser/piping.mjs";
 import { cryptoWords } from "../deniable/browser/randomize.mjs";
 import { parseLink } from "./link.mjs";
 import { Survey, checkOptions } from "./survey.mjs";
+import { request } from "./transport.mjs";
 
 export { AnswerError, DeliveryError, RefusedError, RejectedError };
 
 const HIGH = 8; // the highest epsilon without a cap of the caller's own
 const BATCH = 10; // the fewest records shown together, likewise
 const MOST_BATCH = 1000;
-const ATTEMPTS = 4;
-const TIMEOUT = 20000; // milliseconds for one attempt
-const RETRY_STATUSES = [408, 425, 429];
 const LN = /^ln ?(?:\(([0-9]+(?:\.[0-9]+)?)\)|([0-9]+(?:\.[0-9]+)?))$/;
 
 useCatalog(ENGLISH); // the texts of an error; without them, they would be looked up in the page
@@ -31,7 +29,7 @@ export async function fetchSurvey(link, options = {}) {
   const cap = readCap(options.maxEpsilon ?? HIGH);
   const [minBatch, minGroup] = ["minBatch", "minGroup"].map((name) => readFloor(name, options[name] ?? BATCH));
   requireGenerator();
-  const bytes = await fetchDefinition(`${target.server}/api/v1/surveys/${target.id}`, target.id);
+  const bytes = await request(`${target.server}/api/v1/surveys/${target.id}`, (text) => !/^\s*</.test(text)); // a page is a login page of the network
   const checked = await readDefinition(bytes, { pin: target.digest, maxEpsilon: cap });
   const { survey } = checked;
   if (survey.id !== target.id) throw new RefusedError(`the survey must be ${target.id}, as the link says, got another one`);
@@ -45,23 +43,6 @@ export async function fetchSurvey(link, options = {}) {
 export function pipe(text, words = {}) {
   if (typeof text !== "string") throw new TypeError(`text must be a text of the survey, got a value of type ${typeof text}`);
   return piped(text, (id) => (Object.hasOwn(words, id) && typeof words[id] === "string" && words[id] !== "" ? words[id] : undefined));
-}
-
-/** Downloads a definition, at most a few times. */
-async function fetchDefinition(url, id) {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const signal = AbortSignal.timeout(TIMEOUT);
-      return (await download(url, { credentials: "omit", cache: "no-store", redirect: "error", signal })).bytes;
-    } catch (error) {
-      const { status } = error;
-      if (status === 404) throw new RejectedError("survey", `the server has no survey ${id}; is this the address of a survey server?`, status);
-      if (status < 500 && !RETRY_STATUSES.includes(status)) throw new RejectedError("status", `it answered with status ${status}`, status);
-      if (error instanceof ForeignReplyError) throw new DeliveryError(); // such as a network's login page
-      if (attempt === ATTEMPTS) throw error;
-      await new Promise((resolve) => setTimeout(resolve, pause(attempt - 1)));
-    }
-  }
 }
 
 function requireGenerator() {

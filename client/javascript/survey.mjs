@@ -16,6 +16,7 @@ import { base64url, fromBase64url, unpackRecord } from "../deniable/browser/subm
 import { Tokens } from "../deniable/browser/tokens.mjs";
 import { typeOf } from "../deniable/browser/types.mjs";
 import { answerProblems, kindOf, publicProblems, sealed, shapeProblems, valuesOf } from "./answers.mjs";
+import { request } from "./transport.mjs";
 
 const KEPT = "The perturbed answers are the error's record: send it with send(), and do not submit the same answers again";
 
@@ -128,7 +129,7 @@ export class Survey {
 
   async withdraw(code) {
     const body = JSON.stringify({ code: base64url(await readCode(code)) });
-    await deliver(this.#address("withdrawals"), body, () => {}, ({ withdrawn }) => withdrawn === true);
+    await request(this.#address("withdrawals"), (reply) => JSON.parse(reply).withdrawn === true, { method: "POST", headers: { "Content-Type": "application/json" }, body });
   }
 
   #address(name) {

@@ -88,11 +88,6 @@ export function cleanAddress({ path, query, fragment }) {
   history.replaceState(history.state, "", `${path}${search}#${digest === null ? "" : `digest=${encodeURIComponent(digest)}`}`);
 }
 
-/** Adds a fragment, "#..." or "", to the page's links to other languages. The server makes these links and never sees a fragment. */
-export function keepFragment(hash) {
-  for (const link of document.querySelectorAll(".languages a")) link.hash = hash;
-}
-
 /** Shows that the server has received an unknown parameter, with a button that continues without it. */
 export function showMisled({ path, hash }) {
   onPress(show("misled"), "without", () => location.replace(`${path}?lang=${language()}${hash}`));

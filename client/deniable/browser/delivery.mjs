@@ -6,8 +6,11 @@
  * and every attempt sends the same bytes: repeated noise on the same answers would average out. No entry has a true answer.
  */
 
+import { RefusedError } from "./definition.mjs";
+import { t } from "./language.mjs";
+
 export const PREFIX = "deniable:";
-export const traffic = { hasCode: false }; // whether an invitation code was sent
+export const traffic = {}; // `hasCode`: whether an invitation code was sent
 const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and fourth attempt
 const LONGEST_PAUSE = 30000; // milliseconds that a server may ask for
 const TIMEOUT = 20000; // milliseconds for one attempt
@@ -40,13 +43,10 @@ export class ForeignReplyError extends Error {
   name = "ForeignReplyError";
 }
 
-/**
- * Downloads a file of the server, such as a published definition: {bytes, headers}. `more`: further options of `fetch`. Throws DeliveryError, or
- * ForeignReplyError if the reply is an HTML page.
- */
-export async function download(url, more = {}) {
+/** Downloads a file of the server, such as a published definition: {bytes, headers}. Throws DeliveryError, or ForeignReplyError if the reply is an HTML page. */
+export async function download(url) {
   // The same options as the page's preload: other ones would download it twice. The reply forbids caching.
-  const reply = await replyTo(fetch(url, { credentials: "same-origin", referrerPolicy: "no-referrer", ...more }), (response) => response.arrayBuffer());
+  const reply = await replyTo(fetch(url, { credentials: "same-origin", referrerPolicy: "no-referrer" }), (response) => response.arrayBuffer());
   if (!reply?.ok) throw new DeliveryError(reply?.status);
   const bytes = new Uint8Array(reply.body);
   if (/^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 200)))) throw new ForeignReplyError("the reply must be a definition, got a page");
@@ -54,13 +54,13 @@ export async function download(url, more = {}) {
 }
 
 /**
- * Sends an envelope until the server acknowledges it, at most a few times. Calls `onPause(attempt)` before each retry. `isDone(reply)` is
- * whether a reply is the acknowledgement. Throws RejectedError or DeliveryError.
+ * Sends an envelope until the server acknowledges it, at most a few times. Calls `onPause(attempt)` before each retry. Throws RejectedError
+ * or DeliveryError.
  */
-export async function deliver(url, envelope, onPause, isDone = ({ accepted }) => accepted === 1) {
+export async function deliver(url, envelope, onPause) {
   for (let attempt = 0; ; attempt += 1) {
     const reply = await post(url, envelope);
-    if (isAccepted(reply, isDone)) return;
+    if (isAccepted(reply)) return;
     const refused = reply?.ok ? undefined : reply;
     if (refused && refused.status < 500 && !RETRY_STATUSES.has(refused.status)) throw rejection(refused);
     if (attempt === PAUSES.length) throw new DeliveryError(refused?.status);
@@ -70,9 +70,9 @@ export async function deliver(url, envelope, onPause, isDone = ({ accepted }) =>
 }
 
 /** Returns whether a reply acknowledges the record. A network's login page does not, whatever its status. */
-function isAccepted(reply, isDone) {
+function isAccepted(reply) {
   try {
-    return reply?.ok === true && isDone(JSON.parse(reply.body));
+    return reply?.ok === true && JSON.parse(reply.body).accepted === 1;
   } catch {
     return false;
   }
@@ -297,6 +297,15 @@ export class Device {
   spent({ others = false } = {}) {
     const spent = entries(this.#storage).filter(([key, { epsilon }]) => epsilon !== undefined && !(others && key === this.#key));
     return { surveys: spent.length, epsilon: spent.reduce((sum, [, { epsilon }]) => sum + epsilon, 0) };
+  }
+}
+
+/** Runs an action on a storage that may have disappeared or be full. Throws RefusedError. */
+export function guardStorage(action) {
+  try {
+    return action();
+  } catch {
+    throw new RefusedError(t("this browser no longer lets the page keep your record until it has arrived. Allow site data for this page, then reload it"));
   }
 }
 

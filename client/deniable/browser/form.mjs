@@ -4,7 +4,7 @@
  * True answers exist in the page's controls, and in `perturb` while it runs. Only its return value reaches the storage or the network.
  */
 
-import { cleanAddress, digestOf, keepFragment, marksNotice, readAddress, showMisled } from "./address.mjs";
+import { cleanAddress, digestOf, marksNotice, readAddress, showMisled } from "./address.mjs";
 import { Questionnaire } from "./asking.mjs";
 import { releaseBack, handleBack, wasAnswering } from "./back_button.mjs";
 import { checkedDefinition, requireBrowser } from "./checks.mjs";
@@ -12,7 +12,7 @@ import { parseCode, newSecret, submissionId, formatCode } from "./codes.mjs";
 import { factsOf, showClaims } from "./claims.mjs";
 import { writeConsent } from "./consent.mjs";
 import { RefusedError } from "./definition.mjs";
-import { DeliveryError, RejectedError, deliver } from "./delivery.mjs";
+import { DeliveryError, RejectedError, deliver, guardStorage } from "./delivery.mjs";
 import { Entry, groupOf, mark, showGroup } from "./entry.mjs";
 import { showRefusal, showFault, watchErrors } from "./faults.mjs";
 import { appOf } from "./inapp.mjs";
@@ -27,9 +27,8 @@ import { cryptoWords, draw } from "./randomize.mjs";
 import { receipt } from "./receipt.mjs";
 import { showSent, sendState } from "./send_state.mjs";
 import { offerWords } from "./six_words.mjs";
-import { guardStorage } from "./storage_guard.mjs";
 import { base64url, fromBase64url } from "./submission.mjs";
-import { offerLanguages, surveyLanguage } from "./survey_language.mjs";
+import { keepFragment, offerLanguages, surveyLanguage } from "./survey_language.mjs";
 import { Tokens } from "./tokens.mjs";
 import { copyText, showCode } from "./withdrawal.mjs";
 import { wordsOf } from "./words.mjs";

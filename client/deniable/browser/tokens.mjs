@@ -7,9 +7,8 @@
 
 import { blind, bytesOf, finalize, numberOf, sizeOf } from "./blind_rsa.mjs";
 import { RefusedError } from "./definition.mjs";
-import { requestSignature } from "./delivery.mjs";
+import { guardStorage, requestSignature } from "./delivery.mjs";
 import { t } from "./language.mjs";
-import { guardStorage } from "./storage_guard.mjs";
 import { base64url, fromBase64url } from "./submission.mjs";
 
 const NONCE_BYTES = 32;
