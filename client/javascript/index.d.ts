@@ -60,6 +60,11 @@ export interface Receipt {
   readonly code?: string;
 }
 
+/** What has a withdrawal code. */
+export interface WithCode {
+  readonly code: string;
+}
+
 /** A question of the published definition. */
 export interface Question {
   readonly id: string;
@@ -119,17 +124,17 @@ export interface Survey {
    *
    * Rejects with an AnswerError if `check` finds problems.
    */
-  perturb(answers: Answers, options?: AnswerOptions): Promise<PerturbedRecord>;
+  perturb(answers: Answers, options?: AnswerOptions): Promise<PerturbedRecord & WithCode>;
 
   /**
    * Sends a result of `perturb`, the same bytes each time: it is counted once.
    *
    * Rejects with a DeliveryError if the server cannot be reached, or a RejectedError if it refuses the record. Both have the `record`.
    */
-  send(record: PerturbedRecord): Promise<Receipt>;
+  send<R extends PerturbedRecord>(record: R): Promise<Receipt & Pick<R, "code">>;
 
   /** Exchanges the invitation, perturbs the answers and sends the record. Rejects as `exchange`, `perturb` and `send` do. */
-  submit(answers: Answers, options?: AnswerOptions): Promise<Receipt>;
+  submit(answers: Answers, options?: AnswerOptions): Promise<Receipt & WithCode>;
 
   /** Exchanges an invitation code for a token that the server signs without seeing it. It is kept in memory. */
   exchange(options?: { invitation?: string }): Promise<void>;
