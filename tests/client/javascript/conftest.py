@@ -10,9 +10,8 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from tests.kit.node import node, place
-
 from client.javascript import pack
+from tests.kit.node import node, place
 
 CALL = """
 import { readFileSync } from "node:fs";
@@ -24,8 +23,9 @@ process.stdout.write(JSON.stringify(value ?? null));
 PUBLIC = """import * as deniable from "deniable";
 const kindOf = (error) => `${error.name}: ${error.message}`;
 """
-MODULES = """const [encode, randomize, submission, definition, codes, posterior] = await Promise.all(
-  ["encode", "randomize", "submission", "definition", "codes", "posterior"].map((name) => import(`./node_modules/deniable/deniable/browser/${name}.mjs`)),
+MODULES = """const FOLDER = "./node_modules/deniable/deniable/browser";
+const [encode, randomize, submission, definition, codes, posterior] = await Promise.all(
+  ["encode", "randomize", "submission", "definition", "codes", "posterior"].map((name) => import(`${FOLDER}/${name}.mjs`)),
 );"""
 """What the tests of the browser's modules see, from the package's files."""
 

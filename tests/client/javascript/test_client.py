@@ -117,9 +117,7 @@ def test_answers_that_are_no_object_are_refused(expression: str, public: Public,
 def test_a_question_named_like_a_property_of_objects_is_missing_without_an_answer(public: Public, server: Server, habits: Survey) -> None:
     """`constructor` is a property of every object, and no answer."""
     assert (
-        public(
-            "return (await deniable.fetchSurvey(given.link)).check(given.answers);", {"link": link(server, habits), "answers": ANSWERS}
-        )
+        public("return (await deniable.fetchSurvey(given.link)).check(given.answers);", {"link": link(server, habits), "answers": ANSWERS})
         == []
     )
 
@@ -132,7 +130,8 @@ const { link, down, answers } = JSON.parse(readFileSync(0, "utf-8"));
 const print = (value) => console.log(inspect(value, { showHidden: true, depth: 9 }), String(value), JSON.stringify(value), value?.stack);
 const attempt = async (action) => { try { print(await action()); } catch (error) { print(error); } };
 const survey = await deniable.fetchSurvey(link);
-const trap = Object.defineProperty({ ...answers }, "income", { enumerable: true, get: () => { throw new TypeError(`not ${answers.income}`); } });
+const failing = () => { throw new TypeError(`not ${answers.income}`); };
+const trap = Object.defineProperty({ ...answers }, "income", { enumerable: true, get: failing });
 const wrong = Object.fromEntries(Object.entries(answers).map(([id, answer]) => [id, [answer]]));
 const [first] = Object.values(answers);
 await attempt(() => survey.submit(answers));
@@ -176,7 +175,9 @@ def test_no_true_answer_is_in_a_request_a_message_or_the_console(installed: Any,
         assert canary not in requests
 
 
-def test_the_control_a_client_that_quotes_an_unexpected_error_shows_an_answer(packed: Any, tmp_path: Any, server: Server, habits: Survey) -> None:
+def test_the_control_a_client_that_quotes_an_unexpected_error_shows_an_answer(
+    packed: Any, tmp_path: Any, server: Server, habits: Survey
+) -> None:
     from tests.kit.node import node, place
 
     file = place(packed.parent / "package", tmp_path) / "javascript" / "answers.mjs"
@@ -202,8 +203,11 @@ def test_a_record_is_sent_again_unchanged_and_counted_once(public: Public, serve
     assert list(server.accepted) == [receipt["submission"]]
     assert server.counted == 1
     assert receipt == {
-        **{"submission": receipt["submission"], "survey": "habits", "digest": habits.digest},
-        **{"epsilon": pytest.approx(habits.epsilon), "pinned": True},
+        "submission": receipt["submission"],
+        "survey": "habits",
+        "digest": habits.digest,
+        "epsilon": pytest.approx(habits.epsilon),
+        "pinned": True,
     }
 
 
@@ -215,18 +219,20 @@ def test_the_control_a_client_that_perturbs_again_is_counted_twice(public: Publi
     assert server.counted == 2
 
 
-def test_after_a_delivery_error_its_record_is_sent_and_counted_once_by_another_process(public: Public, server: Server, habits: Survey) -> None:
+def test_after_a_delivery_error_its_record_is_sent_and_counted_once_by_another_process(
+    public: Public, server: Server, habits: Survey
+) -> None:
     server.faults.extend([Fault(worked=True)] * 4)
     given = {"link": link(server, habits), "answers": ANSWERS}
     error = public(
-        QUICK + "const survey = await deniable.fetchSurvey(given.link); return survey.submit(given.answers).catch((error) => ({ ...error, message: error.message }));",
+        QUICK
+        + """const survey = await deniable.fetchSurvey(given.link);
+        return survey.submit(given.answers).catch((error) => ({ ...error, message: error.message }));""",
         given,
     )
     assert "send it with send()" in error["message"]
     assert server.counted == 1
-    receipt = public(
-        "return (await deniable.fetchSurvey(given.link)).send(given.record);", {**given, "record": error["record"]}
-    )
+    receipt = public("return (await deniable.fetchSurvey(given.link)).send(given.record);", {**given, "record": error["record"]})
     assert receipt["submission"] == error["record"]["submission"]
     assert "code" not in error["record"]
     assert server.counted == 1
@@ -244,7 +250,8 @@ def test_a_login_page_of_the_network_is_no_acknowledgement(public: Public, serve
 def test_a_refusal_ends_the_sending_with_its_rule(public: Public, server: Server, habits: Survey) -> None:
     server.faults.append(Fault(status=403, body=b'{"rule": "closed", "detail": "survey habits is closed"}'))
     error = public(
-        "const survey = await deniable.fetchSurvey(given.link); return survey.submit(given.answers).catch((error) => [error.name, error.rule, error.message, error.record.survey]);",
+        """const survey = await deniable.fetchSurvey(given.link);
+        return survey.submit(given.answers).catch(({ name, rule, message, record }) => [name, rule, message, record.survey]);""",
         {"link": link(server, habits), "answers": ANSWERS},
     )
     assert error == ["RejectedError", "closed", "survey habits is closed", "habits"]
@@ -257,12 +264,16 @@ def test_only_a_record_of_this_survey_leaves(public: Public, server: Server, hab
         const other = await deniable.fetchSurvey(given.other);
         const record = await survey.perturb(given.answers);
         const body = JSON.parse(record.body);
-        const bodies = [{ ...body, more: "no" }, { ...body, group: "no" }, { ...body, count: 2 }, { ...body, reports: `${body.reports}AA` }, given.answers, []];
-        const wrong = [given.answers, null, undefined, "x", {}, await other.perturb({ smokes: "no", party: "Red" }), ...bodies.map((one) => ({ ...record, body: JSON.stringify(one) }))];
+        const changes = [{ more: "no" }, { group: "no" }, { count: 2 }, { reports: `${body.reports}AA` }];
+        const others = changes.map((change) => ({ ...body, ...change }));
+        const records = [...others, given.answers, []].map((one) => ({ ...record, body: JSON.stringify(one) }));
+        const wrong = [given.answers, null, undefined, "x", {}, await other.perturb({ smokes: "no", party: "Red" }), ...records];
         return Promise.all(wrong.map((one) => survey.send(one).then(() => "sent", kindOf)));""",
         {"link": link(server, habits), "other": link(server, study), "answers": ANSWERS},
     )
-    assert all(message.startswith("TypeError: record must be a result of perturb() for survey habits, got ") for message in refused), refused
+    assert all(message.startswith("TypeError: record must be a result of perturb() for survey habits, got ") for message in refused), (
+        refused
+    )
     assert server.posts == []
 
 
@@ -293,13 +304,20 @@ def test_a_withdrawal_code_erases_the_record_and_neither_json_nor_the_console_sh
 
 def test_the_survey_shows_what_its_definition_implies(public: Public, server: Server, habits: Survey) -> None:
     survey = public(
-        "const survey = await deniable.fetchSurvey(given); return { ...survey, frozen: Object.isFrozen(survey.definition.questions[1].options) };",
+        """const survey = await deniable.fetchSurvey(given);
+        return { ...survey, frozen: Object.isFrozen(survey.definition.questions[1].options) };""",
         link(server, habits),
     )
     assert survey["definition"] == json.loads(habits.definition)
     assert survey["epsilon"] == pytest.approx(habits.epsilon)
     assert 50 < survey["posteriorBound"] < 100
-    assert (survey["pinned"], survey["digest"], survey["frozen"], survey["access"], survey["groups"]) == (True, habits.digest, True, "open", [])
+    assert (survey["pinned"], survey["digest"], survey["frozen"], survey["access"], survey["groups"]) == (
+        True,
+        habits.digest,
+        True,
+        "open",
+        [],
+    )
 
 
 def test_a_survey_is_refused_as_the_python_client_refuses_it(public: Public) -> None:
@@ -308,7 +326,8 @@ def test_a_survey_is_refused_as_the_python_client_refuses_it(public: Public) -> 
     with serving(costly, small) as server:
         costs, shows = link(server, costly), link(server, small)
         outcomes = public(
-            """return Promise.all(given.map(([link, options]) => deniable.fetchSurvey(link, options ?? {}).then(({ pinned }) => pinned, kindOf)));""",
+            """const outcome = ([link, options]) => deniable.fetchSurvey(link, options ?? {}).then(({ pinned }) => pinned, kindOf);
+            return Promise.all(given.map(outcome));""",
             [
                 [costs, None],
                 [costs, {"maxEpsilon": 9}],
@@ -451,8 +470,10 @@ def test_no_page_is_touched(public: Public, server: Server, habits: Survey) -> N
     """In a page with an element of any id, the package reads and changes nothing."""
     touched = public(
         """const touched = [];
-        const trap = (name) => new Proxy(() => {}, { get: (_, key) => { touched.push(`${name}.${String(key)}`); return trap(`${name}.${String(key)}`); }, apply: () => trap(name) });
-        for (const name of ["document", "window", "localStorage", "sessionStorage", "history", "location"]) Object.defineProperty(globalThis, name, { configurable: true, value: trap(name) });
+        const get = (_, key) => (touched.push(key), undefined);
+        for (const name of ["document", "window", "localStorage", "sessionStorage", "history", "location"]) {
+          Object.defineProperty(globalThis, name, { configurable: true, value: new Proxy({}, { get }) });
+        }
         const survey = await deniable.fetchSurvey(given.link);
         await survey.submit(given.answers);
         await survey.submit({}).catch(() => {});

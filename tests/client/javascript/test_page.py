@@ -9,10 +9,10 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from client.javascript import pack
 from tests.client.conftest import Server
 from tests.kit.node import NPM, node, tsc
 
-from client.javascript import pack
 from deniable.survey import Survey
 
 ROOT = Path(__file__).parents[3]
@@ -31,7 +31,9 @@ def health(server: Server, study: Survey) -> Survey:
 def run(example: str, server: Server, health: Survey, folder: Path) -> CompletedProcess[str]:
     assert "https://survey.example.org/s/health#digest=…" in example
     script = folder / "example.mjs"
-    script.write_text(example.replace("https://survey.example.org", server.url).replace("digest=…", f"digest={health.digest}"), encoding="utf-8")
+    script.write_text(
+        example.replace("https://survey.example.org", server.url).replace("digest=…", f"digest={health.digest}"), encoding="utf-8"
+    )
     return node(script, cwd=folder)
 
 
@@ -58,7 +60,9 @@ def test_the_control_a_wrong_example_fails(server: Server, health: Survey, insta
 
 
 @pytest.mark.slow
-def test_npm_installs_the_archive_into_an_empty_folder_without_a_network(packed: Path, server: Server, health: Survey, tmp_path: Path) -> None:
+def test_npm_installs_the_archive_into_an_empty_folder_without_a_network(
+    packed: Path, server: Server, health: Survey, tmp_path: Path
+) -> None:
     done = node(NPM, "install", "--offline", "--no-audit", "--no-fund", "--cache", tmp_path / "cache", packed, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in (tmp_path / "node_modules").iterdir() if path.is_dir()) == ["deniable"]
@@ -81,7 +85,9 @@ def test_every_example_and_the_types_pass_the_strict_compiler(installed: Path, t
     (tmp_path / "node_modules").symlink_to(installed / "node_modules")
     (tmp_path / "example.ts").write_text((Path(__file__).parent / "example.ts").read_text(encoding="utf-8"), encoding="utf-8")
     for number, example in enumerate(EXAMPLES):
-        typed = example.replace("const answers = {};", "const answers: Record<string, any> = {};").replace("one.id === id);", "one.id === id)!;")
+        typed = example.replace("const answers = {};", "const answers: Record<string, any> = {};").replace(
+            "one.id === id);", "one.id === id)!;"
+        )
         (tmp_path / f"example{number}.mts").write_text(typed, encoding="utf-8")
     options = ["--strict", "--noEmit", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"]
     files = sorted(path.name for path in tmp_path.glob("example*"))

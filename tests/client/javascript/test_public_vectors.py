@@ -38,7 +38,7 @@ const usedOf = (array) => array.lastIndexOf(0) + 1;
 const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 let definition = new Uint8Array();
 globalThis.fetch = async () => new Response(definition);
-const idOf = (bytes) => { try { const { id } = JSON.parse(new TextDecoder().decode(bytes)); return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(id) ? id : "s"; } catch { return "s"; } };
+const idOf = (bytes) => /"id":"([a-z0-9][a-z0-9_-]{0,63})","[^{]*questions":/.exec(new TextDecoder().decode(bytes))?.[1] ?? "s";
 const fetched = (bytes, options = {}, fragment = "") => {
   definition = bytes;
   return deniable.fetchSurvey(`https://survey.example.org/s/${idOf(bytes)}${fragment}`, { ...EVERYTHING, ...options });
@@ -86,7 +86,8 @@ for (const { definition: text, answers, words, sample, group, token } of given) 
   drawn.length = 0;
   const options = { group: group ?? undefined };
   const record = await survey.perturb(answers, options).catch(kindOf);
-  outcomes.push(typeof record === "string" ? record : [record.submission, record.body, drawn.slice(sample ? 1 : 0).reduce((sum, array) => sum + usedOf(array), 0)]);
+  const used = drawn.slice(sample ? 1 : 0).reduce((sum, array) => sum + usedOf(array), 0);
+  outcomes.push(typeof record === "string" ? record : [record.submission, record.body, used]);
 }
 return outcomes;"""
 )
@@ -166,7 +167,8 @@ for (const { definition: text, answer, words } of given) {
   const survey = await fetched(encoded(text));
   batches = [[...words, ...Array(40).fill(0)]]; // words of 0: each coin keeps the category
   const problems = survey.check({ q: answer });
-  outcomes.push(await survey.perturb({ q: answer }).then(({ body }) => [problems.length, JSON.parse(body).reports], ({ name }) => [problems.length, name]));
+  const outcome = await survey.perturb({ q: answer }).then(({ body }) => JSON.parse(body).reports, ({ name }) => name);
+  outcomes.push([problems.length, outcome]);
 }
 return outcomes;"""
 )
@@ -181,7 +183,9 @@ def question_of(case: Json) -> Json:
 
 def test_every_answer_is_perturbed_as_its_category_or_refused(public: Public, vectors: Vectors) -> None:
     """With words of 0 each coin keeps the respondent's own category, so the only bit of a record shows it."""
-    cases = [{**case, "categories": list(map(printed, case["categories"])), "answer": printed(case["answer"])} for case in vectors("answers")]
+    cases = [
+        {**case, "categories": list(map(printed, case["categories"])), "answer": printed(case["answer"])} for case in vectors("answers")
+    ]
     surveys = [Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "questions": [question_of(case)]}) for case in cases]
     inputs = [
         {"definition": survey.definition.decode(), "answer": case["answer"], "words": case.get("words", [])}
@@ -221,7 +225,10 @@ def test_every_order_of_options_is_drawn_from_its_words(public: Public, vectors:
     texts = [
         Survey.from_dict(
             {
-                **{"deniable": 1, "id": "s", "title": "T", "about": "A"},
+                "deniable": 1,
+                "id": "s",
+                "title": "T",
+                "about": "A",
                 "questions": [{"id": "q", "text": "Q", "epsilon": 4, **{k: v for k, v in case.items() if k not in ("words", "shown")}}],
             }
         ).definition.decode()

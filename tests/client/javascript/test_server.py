@@ -37,7 +37,13 @@ PEOPLE = [
     }
     for number in range(N)
 ]
-TRUTH = {("smokes", "yes"): 0.3, ("party", "Red"): 0.5, ("party", "no answer"): 0.25, ("used[coffee]", "yes"): 0.2, ("used[tea]", "yes"): 1.0}
+TRUTH = {
+    ("smokes", "yes"): 0.3,
+    ("party", "Red"): 0.5,
+    ("party", "no answer"): 0.25,
+    ("used[coffee]", "yes"): 0.2,
+    ("used[tea]", "yes"): 1.0,
+}
 
 SUBMIT_ALL = """const survey = await deniable.fetchSurvey(given.link, { minBatch: 1 });
 const waiting = [...given.people];
