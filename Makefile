@@ -218,4 +218,4 @@ bench: $(VENV)/.dev $(if $(filter peers,$(NAME)),.venv-peers/.done)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-peers demo dist
+	rm -rf $(VENV) .venv-peers build demo dist
