@@ -5,6 +5,7 @@
 # make long NAME=...   runs a long test by its name; without a name it lists them
 # make bench NAME=...  runs a benchmark by its name: performance, atlas, peers and others in benchmarks/
 # make messages, release-hashes, screenshots   bring what is derived from sources up to date
+# make npm             writes the JavaScript client's package and its archive to build/npm
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,7 +24,7 @@ LIMIT := $(if $(shell command -v timeout),timeout -k 10 1200)
 
 LONG := accessibility adversary backups canaries chance crowds downloads environments fonts forms frames fuzz-api guessers kills kills-bulk kills-move lint-api order stalls
 
-.PHONY: bench browser check clean compiled demo format long messages quick release-hashes screenshots test tests
+.PHONY: bench browser check clean compiled demo format long messages npm quick release-hashes screenshots test tests
 .PHONY: $(addprefix long-,$(LONG))
 
 demo: $(VENV)/.server
@@ -31,12 +32,12 @@ demo: $(VENV)/.server
 
 # Several things at a time: what comes from elsewhere is fetched together, types are checked beside the first tests.
 test:
-	$(MAKE) --jobs 3 $(VENV)/.dev $(VENV)/.wheels browser compiled
+	$(MAKE) --jobs 3 $(VENV)/.dev $(VENV)/.wheels $(VENV)/.typescript browser compiled
 	$(MAKE) --jobs 2 check tests
 
 # Six tests at a time keep two processors busy, since many wait for a browser; make test WORKERS=3 leaves room for other things.
 WORKERS ?= 6
-tests: $(VENV)/.dev $(VENV)/.wheels
+tests: $(VENV)/.dev $(VENV)/.wheels $(VENV)/.typescript
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -rR
 
 # All tests are compiled once: each of the processes that run them would do it again.
@@ -88,6 +89,18 @@ $(VENV)/.wheels: pyproject.toml | $(VENV)/bin/python
 	  && $(LIMIT) $(BIN)/python -m pip download --quiet --only-binary :all: --dest $(LOWEST) --requirement $(LOWEST)/pins.txt \
 	  || rm -rf $(LOWEST)
 	touch $@
+
+# The compiler that checks the types of the JavaScript client: npm fetches it, as pip fetched Node. No test asks the registry for anything.
+NPM = $(BIN)/python -m tests.kit.node
+TYPESCRIPT := tests/client/javascript/typescript
+$(VENV)/.typescript: $(TYPESCRIPT)/package-lock.json $(VENV)/.dev
+	rm -rf $(VENV)/typescript
+	cp -r $(TYPESCRIPT) $(VENV)/typescript
+	$(LIMIT) $(NPM) $(VENV)/typescript ci --ignore-scripts --no-audit --no-fund --silent
+	touch $@
+
+npm: $(VENV)/.dev
+	$(BIN)/python client/javascript/pack.py
 
 long-environments: $(VENV)/.dev
 	$(BIN)/python -m tests.installed.environments $(if $(ONLY),--only '$(ONLY)')
@@ -209,4 +222,4 @@ bench: $(VENV)/.dev $(if $(filter peers,$(NAME)),.venv-peers/.done)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-peers demo dist
+	rm -rf $(VENV) .venv-peers build demo dist

@@ -18,7 +18,7 @@ ON_A_PAGE = """
 const block = document.createElement("script");
 Object.assign(block, { type: "application/json", id: "messages", textContent: JSON.stringify(given.catalog) });
 document.head.append(block);
-const { keepFragment, language, number, t, tn } = await import("/language.mjs");
+const { language, number, t, tn } = await import("/language.mjs");
 """
 WITHOUT_A_PAGE = """const { language, number, t, tn } = await import("/language.mjs");"""
 
@@ -87,7 +87,7 @@ def test_a_value_in_the_other_direction_does_not_turn_its_sentence_around(javasc
 def test_the_links_to_other_languages_get_the_pages_fragment(javascript: Javascript) -> None:
     body = """document.body.innerHTML = '<nav class="languages"><a href="?lang=de">Deutsch</a></nav><a href="/elsewhere">other</a>';
         location.hash = "digest=00&code=1";
-        keepFragment(location.hash);
+        (await import("/survey_language.mjs")).keepFragment(location.hash);
         return [...document.querySelectorAll("a")].map((link) => link.href.slice(location.origin.length));"""
     assert javascript(ON_A_PAGE + body, catalog("en")) == ["/?lang=de#digest=00&code=1", "/elsewhere"]
 

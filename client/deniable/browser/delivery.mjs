@@ -6,7 +6,11 @@
  * and every attempt sends the same bytes: repeated noise on the same answers would average out. No entry has a true answer.
  */
 
+import { RefusedError } from "./definition.mjs";
+import { t } from "./language.mjs";
+
 export const PREFIX = "deniable:";
+export const traffic = {}; // `hasCode`: whether an invitation code was sent
 const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and fourth attempt
 const LONGEST_PAUSE = 30000; // milliseconds that a server may ask for
 const TIMEOUT = 20000; // milliseconds for one attempt
@@ -79,6 +83,7 @@ function isAccepted(reply) {
  * RejectedError if it refuses the code.
  */
 export async function requestSignature(url, request) {
+  traffic.hasCode = true;
   const reply = await post(url, JSON.stringify(request), EXCHANGE_TIMEOUT);
   try {
     const { signature, rule, detail } = JSON.parse(reply.body);
@@ -292,6 +297,15 @@ export class Device {
   spent({ others = false } = {}) {
     const spent = entries(this.#storage).filter(([key, { epsilon }]) => epsilon !== undefined && !(others && key === this.#key));
     return { surveys: spent.length, epsilon: spent.reduce((sum, [, { epsilon }]) => sum + epsilon, 0) };
+  }
+}
+
+/** Runs an action on a storage that may have disappeared or be full. Throws RefusedError. */
+export function guardStorage(action) {
+  try {
+    return action();
+  } catch {
+    throw new RefusedError(t("this browser no longer lets the page keep your record until it has arrived. Allow site data for this page, then reload it"));
   }
 }
 

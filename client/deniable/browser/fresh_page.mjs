@@ -5,7 +5,7 @@
  * the person before.
  */
 
-import { forgetCatalog } from "./language.mjs";
+import { useCatalog } from "./language.mjs";
 
 const { body, documentElement: root } = document;
 const fixed = [...body.children].filter((element) => element.matches("script, template[data-language]"));
@@ -20,7 +20,7 @@ export function replacePage(tag) {
   body.prepend(content.cloneNode(true));
   Object.assign(root, { lang: dataset.language, dir: dataset.direction });
   root.classList.remove("still");
-  forgetCatalog();
+  useCatalog();
   getSelection().removeAllRanges();
   /^/.test(""); // RegExp.input and similar properties hold the text of the last match, such as a typed number
 }

@@ -1,8 +1,6 @@
 /** Record storage until delivery: the browser's, or memory if the browser forbids storage and the respondent agrees. */
 
-import { RefusedError } from "./definition.mjs";
 import { Device, Memory } from "./delivery.mjs";
-import { t } from "./language.mjs";
 import { onPress, show } from "./page.mjs";
 import { showSent } from "./send_state.mjs";
 import { withLock, checkLocks } from "./window_lock.mjs";
@@ -29,14 +27,5 @@ export async function openDevice({ digest, survey }) {
     showSent("unknown"); // it may have answered without storing that
     await new Promise((resolve) => onPress(show("unkept"), "unkept", resolve));
     return { device: new Device(digest, new Memory()), lock: (_, action) => action() };
-  }
-}
-
-/** Runs an action on a storage that may have disappeared or be full. Throws RefusedError. */
-export function guardStorage(action) {
-  try {
-    return action();
-  } catch {
-    throw new RefusedError(t("this browser no longer lets the page keep your record until it has arrived. Allow site data for this page, then reload it"));
   }
 }

@@ -5,7 +5,7 @@
  * translation, or one for each plural category}}`. Without a translation the text is in English. Texts are never markup.
  */
 
-const ENGLISH = { language: "en", messages: {} };
+export const ENGLISH = { language: "en", messages: {} };
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const SPACES = " \u00a0\u202f'\u2019\u066c"; // thousands separators of some language, never decimal points
 const DECIMAL = ".,\u066b";
@@ -86,14 +86,9 @@ export function latinDigits(text) {
   return text.replace(/[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/g, (digit) => String(digit.charCodeAt(0) % 16));
 }
 
-/** Adds a fragment, "#..." or "", to the page's links to other languages. The server makes these links and never sees a fragment. */
-export function keepFragment(hash) {
-  for (const link of document.querySelectorAll(".languages a")) link.hash = hash;
-}
-
-/** Forgets the loaded texts, after the page was replaced by its copy in another language. */
-export function forgetCatalog() {
-  catalog = undefined;
+/** Replaces the loaded texts; without new ones, the page's own are loaded again. */
+export function useCatalog(texts) {
+  catalog = texts;
   formats.clear();
 }
 

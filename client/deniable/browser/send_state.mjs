@@ -5,14 +5,7 @@
  * is always true is visible.
  */
 
-import { PREFIX } from "./delivery.mjs";
-
-let codePosted = false; // by this page
-
-/** Records that the invitation code is sent to the server. */
-export function noteCode() {
-  codePosted = true;
-}
+import { PREFIX, traffic } from "./delivery.mjs";
 
 /**
  * Returns this device's state: "kept" if a record was sent or waits, "code" if only the invitation code was sent, "fresh" if nothing was
@@ -21,7 +14,7 @@ export function noteCode() {
 export function sendState(device) {
   try {
     const state = device ? checkedState(device) : storedState();
-    return (codePosted || device?.hasToken) && state !== "kept" ? "code" : state;
+    return (traffic.hasCode || device?.hasToken) && state !== "kept" ? "code" : state;
   } catch {
     return "unknown"; // the storage is gone or has an invalid entry
   }

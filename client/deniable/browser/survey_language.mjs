@@ -50,6 +50,11 @@ export function offerLanguages(survey, textLanguage, hash) {
   for (const link of document.querySelectorAll("main a[href^='/s/']")) link.search = new URLSearchParams({ lang: textLanguage });
 }
 
+/** Adds a fragment, "#..." or "", to the page's links to other languages. The server makes these links and never sees a fragment. */
+export function keepFragment(hash) {
+  for (const link of document.querySelectorAll(".languages a")) link.hash = hash;
+}
+
 /** Names the languages of links. If the names do not load, tags stay. */
 async function nameAll(links) {
   const names = await download(NAMES).then(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes))).catch(() => ({}));

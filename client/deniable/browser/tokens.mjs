@@ -7,10 +7,8 @@
 
 import { blind, bytesOf, finalize, numberOf, sizeOf } from "./blind_rsa.mjs";
 import { RefusedError } from "./definition.mjs";
-import { requestSignature } from "./delivery.mjs";
-import { guardStorage } from "./keeping.mjs";
+import { guardStorage, requestSignature } from "./delivery.mjs";
 import { t } from "./language.mjs";
-import { noteCode } from "./send_state.mjs";
 import { base64url, fromBase64url } from "./submission.mjs";
 
 const NONCE_BYTES = 32;
@@ -36,7 +34,6 @@ export class Tokens {
     const { nonce, blinded, inverse, signature } = stored;
     if (signature) return { nonce, signature };
     guardStorage(() => device.keepToken(name, stored));
-    noteCode();
     const signed = await requestSignature(exchange, { code: base64url(code), blinded });
     if (signed === undefined) return undefined;
     const token = { nonce, signature: this.#finish(blinded, signed, inverse) };
