@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from scipy.stats import chi2
 
 from deniable.survey import Survey
 
@@ -97,6 +98,31 @@ def test_every_order_comes_equally_often(order: str, all_of_them: int, javascrip
     assert len(counts) == all_of_them
     expected = 6000 / all_of_them
     assert sum((count - expected) ** 2 / expected for count in counts.values()) < {24: 91, 4: 45}[all_of_them]
+
+
+MOVING: list[dict[str, Any]] = [
+    *({"id": f"s{n}", "text": "S", "type": "yes_no", "section": {"title": "T"}} for n in range(3)),
+    {
+        "id": "m",
+        "section": {"title": "Last", "fixed": True},
+        "text": "M",
+        "type": "rating",
+        "order": "random",
+        "options": ["x", "y"],
+        "items": [{"id": f"i{n}", "text": "I"} for n in range(3)],
+    },
+]
+
+
+def test_every_order_of_items_and_sections_comes_equally_often(javascript: Javascript) -> None:
+    """36 orders; chi-squared is below a bound that chance exceeds once in a billion."""
+    survey = Survey.from_dict(
+        {"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 4, "questions": MOVING, "section_order": "random"}
+    )
+    _, drawn = javascript(DRAWN, {"text": survey.definition.decode(), "times": 7200})
+    counts = Counter(drawn)
+    assert len(counts) == 36
+    assert sum((count - 200) ** 2 / 200 for count in counts.values()) < chi2.isf(1e-9, 35)
 
 
 PIPES = """const { piped, pipesAre } = await import("/piping.mjs");
