@@ -188,8 +188,16 @@ WEAKER = {
     "an order of sections may be any": ("definition.mjs", "section_order: ORDERS, ", ""),
     "an order of items may be any": ("definition.mjs", "oneOfWords(served.grid.order, ORDERS", "oneOfWords(undefined, ORDERS"),
     "a section may be fixed in any way": ("definition.mjs", "oneOfWords(served.section.fixed, [true]", "oneOfWords(undefined, [true]"),
-    "a translation may fix a section": ("definition.mjs", "PARTS[part].filter((key) => key in question[part])", "Object.keys(question[part])"),
-    "an order of items is not written": ("grid_mark.mjs", "first === question ? mark", "first === question ? { ...mark, order: undefined }"),
+    "a translation may fix a section": (
+        "definition.mjs",
+        "PARTS[part].filter((key) => key in question[part])",
+        "Object.keys(question[part])",
+    ),
+    "an order of items is not written": (
+        "grid_mark.mjs",
+        "first === question ? mark",
+        "first === question ? { ...mark, order: undefined }",
+    ),
     "a scale may have an order": ("types/scale.mjs", "  optional: [],\n", ""),
     "other may be no option": ("types/choice.mjs", "options.includes(other)", "true"),
     "other may be exclusive": ("types/multi_choice.mjs", "other !== undefined && (other", "false && (other"),

@@ -40,7 +40,7 @@ def test_nothing_follows_what_is_said_in_a_block_or_on_a_shared_device(
 
 
 WORDS = (0, 5)
-"""Words that turn three items round and exchange two sections, and words that leave them."""
+"""Words that give three items and two sections another order, and words that leave them as they are."""
 DRAWS = """{ const own = Crypto.prototype.getRandomValues;
   Crypto.prototype.getRandomValues = function (array) {
     own.call(this, array);
@@ -57,7 +57,7 @@ def ordered(session: Session) -> None:
     person.start(session.link)
     person.answer_all()
     order = person.driver.execute_script(f"return [{FIRST}, {SECTIONS}[0]]")
-    assert order == [["Feeling down", "Remedies"], ["Little joy", "These days"]][session.which]
+    assert order == [["Trouble with sleep", "Remedies"], ["Little joy", "These days"]][session.which]
     person.press("send")
     person.goes("review", "thanks")
     session.see("sent", last=True)

@@ -234,7 +234,7 @@ MIXED: list[dict[str, Any]] = [
     },
     {"id": "end", "text": "E", "type": "yes_no", "section": {"title": "S6", "fixed": True}},
 ]
-MIXED_ANSWERS = {"Z": "no", **{f"A{n}": ["yes", "no"][n % 2] for n in range(5)}, **{row: "much" for row in ROWS}, "R1": "some", "E": "yes"}
+MIXED_ANSWERS = {"Z": "no", **{f"A{n}": ["yes", "no"][n % 2] for n in range(5)}, **dict.fromkeys(ROWS, "much"), "R1": "some", "E": "yes"}
 TEXTS = """return [...document.querySelectorAll(arguments[0])].map((one) => one.querySelector("[data-slot=text]").textContent)"""
 HEADINGS = """return [...document.querySelectorAll("#questions .section, #questions .question")].map((one) =>
   (one.querySelector("h2") ?? one.querySelector("[data-slot=text]")).textContent)"""
@@ -265,7 +265,9 @@ def test_items_and_sections_have_one_order_for_the_eye_the_keyboard_and_the_revi
         page.driver.execute_script("document.querySelector('#questions input').focus()")
         by_keyboard = []
         for text in order:
-            now = page.driver.execute_script("return document.activeElement.closest('.question').querySelector('[data-slot=text]').textContent")
+            now = page.driver.execute_script(
+                "return document.activeElement.closest('.question').querySelector('[data-slot=text]').textContent"
+            )
             by_keyboard.append(now)
             answer = MIXED_ANSWERS[text]
             steps = {"yes": 0, "no": 1 if text not in ROWS else 0, "some": 1, "much": 2}[answer]

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from deniable.survey.question import block_numbers
 from deniable.survey.rating import dependencies
-from deniable.survey.types.base import ORDERS
 from deniable.survey.schema import survey_schema
+from deniable.survey.types.base import ORDERS
 
 LABELS = st.sampled_from(["yes", "no", "a", "b: c", "1.10", "ein Wort", "مدينة", "x, y", "#", "two\nlines", "tab\tbed", "null"])
 TEXTS = st.sampled_from(["T", "Two\nlines.\n", "1984", " about: it ", "Größe 😀", "- no list", "a\n\nb", "\nfirst"])

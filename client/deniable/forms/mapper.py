@@ -281,8 +281,8 @@ class _Mapper:
             return
         texts = around.texts(self.form.language)
         section = texts.get("section", {})
-        kept = {"section": section} if "title" in section else {"help": section["note"]} if section else {}
-        self.tables[question] = truncate_texts(self.pipe({"text": self.text(title), **kept}), [])
+        context_texts = {"section": section} if "title" in section else {"help": section["note"]} if section else {}
+        self.tables[question] = truncate_texts(self.pipe({"text": self.text(title), **context_texts}), [])
 
     def add_part(self, question: str) -> None:
         """Adds the part of the form that a question is in."""

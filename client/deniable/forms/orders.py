@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 Questions = Sequence[dict[str, Any]]
@@ -61,7 +61,7 @@ def order_sections(questions: Questions, parts: Mapping[str, FormPart]) -> str:
         return "none of them is asked"
     sets = [name for name, _ in groupby(part.mixed_with for part, _ in runs[first:])]
     named = [name for name in sets if name]
-    if len(set(named)) < len(named) or any(one and other for one, other in zip(sets, sets[1:], strict=False)):
+    if len(set(named)) < len(named) or any(one and other for one, other in pairwise(sets)):
         return "parts of several random sets follow each other"
     if not all("section" in own[0] for _, own in runs[first:]):
         return "a part without a title is no section"

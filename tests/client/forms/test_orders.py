@@ -37,12 +37,20 @@ def lines(found: ImportedForm) -> dict[str, tuple[str, str]]:
 
 
 def sections(found: ImportedForm) -> list[Any]:
-    return [(question["section"]["title"], question["section"].get("fixed")) for question in found.document["questions"] if "section" in question]
+    return [
+        (question["section"]["title"], question["section"].get("fixed"))
+        for question in found.document["questions"]
+        if "section" in question
+    ]
 
 
 def test_parts_in_random_order_become_sections_and_the_others_stay() -> None:
     found = mapped(
-        [row("first")], part("A", row("a"), mixed_with=""), part("B", row("b"), row("b2")), part("C", row("c")), part("D", row("d"), mixed_with="")
+        [row("first")],
+        part("A", row("a"), mixed_with=""),
+        part("B", row("b"), row("b2")),
+        part("C", row("c")),
+        part("D", row("d"), mixed_with=""),
     )
     assert found.document["section_order"] == "random"
     assert sections(found) == [("A", "true"), ("B", None), ("C", None), ("D", "true")]
@@ -50,7 +58,9 @@ def test_parts_in_random_order_become_sections_and_the_others_stay() -> None:
 
 
 def test_two_sets_apart_are_drawn_each_by_itself() -> None:
-    found = mapped(*(part(name, row(name.lower()), mixed_with=mixed) for name, mixed in [("A", "x"), ("B", "x"), ("C", ""), ("D", "y"), ("E", "y")]))
+    found = mapped(
+        *(part(name, row(name.lower()), mixed_with=mixed) for name, mixed in [("A", "x"), ("B", "x"), ("C", ""), ("D", "y"), ("E", "y")])
+    )
     assert found.document["section_order"] == "random"
     assert sections(found) == [("A", None), ("B", None), ("C", "true"), ("D", None), ("E", None)]
     assert (lines(found)["x"][0], lines(found)["y"][0]) == ("changed", "changed")
@@ -102,9 +112,19 @@ def test_a_long_text_of_a_table_is_the_text_of_its_block() -> None:
 
 
 def test_random_groups_and_subquestions_of_limesurvey() -> None:
-    group = {"gid": "2", "group_name": "Work", "group_order": "1", "description": "", "language": "en", "grelevance": "", "randomization_group": "r"}
+    group = {
+        "gid": "2",
+        "group_name": "Work",
+        "group_order": "1",
+        "description": "",
+        "language": "en",
+        "grelevance": "",
+        "randomization_group": "r",
+    }
     other = {**group, "gid": "3", "group_name": "Home", "group_order": "2"}
-    work, home = (test_limesurvey.question(qid, "Y", name, "?") | {"gid": gid} for qid, name, gid in (("50", "work", "2"), ("51", "home", "3")))
+    work, home = (
+        test_limesurvey.question(qid, "Y", name, "?") | {"gid": gid} for qid, name, gid in (("50", "work", "2"), ("51", "home", "3"))
+    )
     tables = test_limesurvey.TABLES
     groups = [{**tables["groups"][0]}, group, other]
     attributes = [*tables["question_attributes"], test_limesurvey.attribute("4", "random_order", "1")]
