@@ -39,7 +39,6 @@ from deniable_server.drafts.editor.draft_text import (
 )
 from deniable_server.drafts.editor.fields import fields_of, value_of
 from deniable_server.drafts.editor.forms import KEYS, PLANNED, EditorForm, too_many
-from deniable_server.drafts.editor.known_keys import knows_scores
 from deniable_server.drafts.editor.messages import action_message, quoted
 from deniable_server.drafts.editor.missing_translations import missing_translations
 from deniable_server.drafts.editor.mistakes import field_name, is_missing, messages_by_field
@@ -154,7 +153,7 @@ def delete(draft_id: str) -> Page:
 def edit(draft_id: str) -> Page:
     """Shows a draft as a form, or its source if the form cannot show it."""
     draft = own(draft_id, Role.VIEWER)
-    if not may_edit():
+    if not may_edit(draft):
         return redirect(url_for("sharing.read", draft_id=draft_id))
     return _reloaded(draft, _people_planned())
 
@@ -302,7 +301,6 @@ def _editor(state: _EditorState, more: list[Problem] | None = None, conflict: bo
         "lines": question_lines(form, mistakes),
         "open_question": open_question(state.focus, mistakes, len(form.questions)),
         "types": KEYS,
-        "knows_scores": knows_scores(),
         "most": MOST_QUESTIONS,
         "field_name": lambda field: field_name(field, labels),
     }
@@ -335,7 +333,7 @@ def _document_of(fields: Fields) -> dict[str, Any]:
 def source(draft_id: str) -> Page:
     """Shows a draft as a file."""
     draft = own(draft_id, Role.VIEWER)
-    if not may_edit():
+    if not may_edit(draft):
         return redirect(url_for("sharing.read", draft_id=draft_id))
     return _source(draft, SourceForm(formdata=None, source=draft.text, revision=draft.revision))
 
