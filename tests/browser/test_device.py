@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from scipy.stats import chi2
 
 from deniable.survey import Survey
 
@@ -47,6 +48,44 @@ def test_an_order_that_is_drawn_otherwise_fails_the_vectors(bug: str, broken_jav
     assert broken_javascript(*WRONG_ORDERS[bug], ORDERS, cases) != orders_of(cases)
 
 
+PAGES = """const { questionOrder } = await import("/order.mjs");
+return Promise.all(given.map(async ({ text, asked, words }) => {
+  const { survey } = await definition.readDefinition(new TextEncoder().encode(text));
+  let used = 0;
+  const page = questionOrder(survey, survey.questions.filter(({ number }) => asked.includes(number)), () => words[used++] ?? 0);
+  return [page.map(({ id }) => id), used];
+}));"""
+
+
+def pages_of(cases: list[dict[str, Any]]) -> list[Any]:
+    return [[case["shown"], len(case["words"])] for case in cases]
+
+
+def test_every_page_has_the_order_that_its_words_draw(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("question_orders")
+    assert javascript(PAGES, cases) == pages_of(cases)
+
+
+WRONG_PAGES = {
+    "items keep their order": (", items[0].grid?.order);", ", undefined);"),
+    "items do not stay behind those that they name": (", ...pipes.filter((name) => ids.includes(name))", ""),
+    "items stay together that name one question before them": ("pipes.filter((name) => ids.includes(name))", "pipes"),
+    "sections keep their order": ("section.flatMap(blockKey), sectionOrder)", "section.flatMap(blockKey), undefined)"),
+    "sections do not stay behind those that they name": ("section.flatMap(blockKey), sectionOrder", "section, sectionOrder"),
+    "fixed sections move": ("under && !under.section.fixed ?", "under ?"),
+    "questions before the first section move": ("under && !under.section.fixed ?", "!under?.section.fixed ?"),
+    "a fixed section that is not asked is passed": ("new Set(all.map(", "new Set(questions.map("),
+    "questions do not stay behind those that they name": ("mix(section, blockKey, order)", "mix(section, ({ number }) => [number], order)"),
+    "groups of two are not joined by a third": ("parents.set(root(first), root(key))", "parents.set(first, key)"),
+}
+
+
+@pytest.mark.parametrize("bug", WRONG_PAGES)
+def test_a_page_whose_order_is_drawn_otherwise_fails_the_vectors(bug: str, broken_javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("question_orders")
+    assert broken_javascript("order.mjs", *WRONG_PAGES[bug], PAGES, cases) != pages_of(cases)
+
+
 COUNTED = """const { arrange } = await import("/order.mjs");
 const nextWord = randomize.cryptoWords();
 return Array.from({ length: 6000 }, () => arrange([...given.list], given.order, nextWord).join(""));"""
@@ -59,6 +98,31 @@ def test_every_order_comes_equally_often(order: str, all_of_them: int, javascrip
     assert len(counts) == all_of_them
     expected = 6000 / all_of_them
     assert sum((count - expected) ** 2 / expected for count in counts.values()) < {24: 91, 4: 45}[all_of_them]
+
+
+MOVING: list[dict[str, Any]] = [
+    *({"id": f"s{n}", "text": "S", "type": "yes_no", "section": {"title": "T"}} for n in range(3)),
+    {
+        "id": "m",
+        "section": {"title": "Last", "fixed": True},
+        "text": "M",
+        "type": "rating",
+        "order": "random",
+        "options": ["x", "y"],
+        "items": [{"id": f"i{n}", "text": "I"} for n in range(3)],
+    },
+]
+
+
+def test_every_order_of_items_and_sections_comes_equally_often(javascript: Javascript) -> None:
+    """36 orders; chi-squared is below a bound that chance exceeds once in a billion."""
+    survey = Survey.from_dict(
+        {"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 4, "questions": MOVING, "section_order": "random"}
+    )
+    _, drawn = javascript(DRAWN, {"text": survey.definition.decode(), "times": 7200})
+    counts = Counter(drawn)
+    assert len(counts) == 36
+    assert sum((count - 200) ** 2 / 200 for count in counts.values()) < chi2.isf(1e-9, 35)
 
 
 PIPES = """const { piped, pipesAre } = await import("/piping.mjs");
@@ -120,7 +184,20 @@ WEAKER = {
     "a grid may be counted": ("conditions.mjs", "!typeOf({ type }).rounds(source)", "true"),
     "what is counted may be no option": ("conditions.mjs", "return score ? undefined : questions.map", "return questions.map"),
     "an order may be any": ("types/choice.mjs", "!ORDERS.includes(order)", "false"),
-    "a survey's order may be any": ("definition.mjs", "ORDERS.includes(order)", "true"),
+    "a survey's order may be any": ("definition.mjs", "order: ORDERS, section_order", "section_order"),
+    "an order of sections may be any": ("definition.mjs", "section_order: ORDERS, ", ""),
+    "an order of items may be any": ("definition.mjs", "oneOfWords(served.grid.order, ORDERS", "oneOfWords(undefined, ORDERS"),
+    "a section may be fixed in any way": ("definition.mjs", "oneOfWords(served.section.fixed, [true]", "oneOfWords(undefined, [true]"),
+    "a translation may fix a section": (
+        "definition.mjs",
+        "PARTS[part].filter((key) => key in question[part])",
+        "Object.keys(question[part])",
+    ),
+    "an order of items is not written": (
+        "grid_mark.mjs",
+        "first === question ? mark",
+        "first === question ? { ...mark, order: undefined }",
+    ),
     "a scale may have an order": ("types/scale.mjs", "  optional: [],\n", ""),
     "other may be no option": ("types/choice.mjs", "options.includes(other)", "true"),
     "other may be exclusive": ("types/multi_choice.mjs", " || alone.includes(other)", ""),

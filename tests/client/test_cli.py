@@ -267,6 +267,16 @@ def test_submit_takes_the_invitation_of_a_personal_link(run, server, answers, in
     assert (Submission.from_json(body).invitation, Submission.from_json(body).token is not None) == (None, True)
 
 
+def test_check_says_which_orders_a_device_draws(run, survey_file):
+    survey_file.write_text(FILE.replace("questions:", "order: rotate\nsection_order: random\nquestions:"))
+    assert (
+        "order    rotate: each device draws the order of the questions in each section\n"
+        "order    random: each device draws the order of the sections\n"
+    ) in run("check", str(survey_file)).stdout
+    description = json.loads(run("check", "--json", str(survey_file)).stdout)
+    assert (description["order"], description["section_order"]) == ("rotate", "random")
+
+
 def test_check_shows_groups_access_layout_and_what_a_language_lacks(run, survey_file):
     texts = "groups: [North, Süd]\naccess: invited\nlayout: steps\ntranslations:\n  de: {title: Eine Wahlstudie}\nquestions:"
     survey_file.write_text(FILE.replace("questions:", texts))

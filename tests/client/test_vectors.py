@@ -53,7 +53,7 @@ SHARED = (
     "exclusive",
 )
 WINDOWS = ("windows", "window_definitions", "window_submissions")
-DEVICE = ("orders", "pipes", "device_definitions", "device_submissions")
+DEVICE = ("orders", "pipes", "device_definitions", "device_submissions", "question_orders")
 Vectors = Callable[[str], list[dict[str, Any]]]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.kit.pages import profiles
-from tests.kit.pages.asked import RATED
+from tests.kit.pages.asked import RATED, SAME
 from tests.kit.pages.engines import ENGINES
 from tests.kit.pages.study import Session, Study
 from tests.kit.pages.ways import answering, on_a_shared_device, sending
@@ -33,13 +33,53 @@ WAYS: list[tuple[Callable[[Session], None], dict[str, Any]]] = [
 def test_nothing_follows_what_is_said_in_a_block_or_on_a_shared_device(
     study: Callable[..., Study], engine: str, way: Callable[[Session], None], keys: dict[str, Any]
 ) -> None:
-    made = study(engine, asked=RATED, **keys)
+    made = study(engine, asked=RATED, section_order="random", **keys)
     found = made.traces(way)
     print(f"\n{made.sessions} respondents, {engine}, {way.__name__}, {keys}: {sum(map(len, found.values()))} traces")
     assert found == {}
 
 
+WORDS = (0, 5)
+"""Words that give three items and two sections another order, and words that leave them as they are."""
+DRAWS = """{ const own = Crypto.prototype.getRandomValues;
+  Crypto.prototype.getRandomValues = function (array) {
+    own.call(this, array);
+    return array instanceof Uint32Array && !document.querySelector("#review:not([hidden])") ? array.fill(WORD) : array;
+  }; }"""
+FIRST = 'document.querySelector("#questions .grid .question [data-slot=text]").textContent'
+SECTIONS = '[...document.querySelectorAll("#questions .section h2")].map(({ textContent }) => textContent)'
+
+
+def ordered(session: Session) -> None:
+    """Somebody who sends the answers; the order of the page is another for each of the two people."""
+    session.script(DRAWS.replace("WORD", str(WORDS[session.which])))
+    person = session.person
+    person.start(session.link)
+    person.answer_all()
+    order = person.driver.execute_script(f"return [{FIRST}, {SECTIONS}[0]]")
+    assert order == [["Trouble with sleep", "Remedies"], ["Little joy", "These days"]][session.which]
+    person.press("send")
+    person.goes("review", "thanks")
+    session.see("sent", last=True)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_that_is_kept_or_sent_follows_the_order_of_items_and_sections(study: Callable[..., Study], engine: str) -> None:
+    assert study(engine, asked=SAME, section_order="random").traces(ordered, most=4) == {}
+
+
 # Controls: the same search, where there is something to find.
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("what", "name"), [(FIRST, "row"), (f"{SECTIONS}[0]", "section")], ids=["row", "section"])
+def test_an_order_that_the_page_keeps_is_found(study: Callable[..., Study], engine: str, what: str, name: str) -> None:
+    made = study(engine, disk=False, asked=SAME, section_order="random")
+    made.proxy.alter["/browser/respond.mjs"] = (TAKEN, f"localStorage.{name} = {what};".encode() + TAKEN)
+    made.proxy.unsealed.add(made.path)
+    found = made.traces(ordered, most=1, each=1)
+    assert any(trace.startswith(f"page.local.{name}=") for traces in found.values() for trace in traces)
+
 
 TAKEN = b"const answers = questionnaire.take();"
 SECTION = b"fill(heading, this.#words.section(under, answerOf));"

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from tests.kit.pages import axe, layout
 from tests.kit.pages.dice import coins, record
 
 from deniable.survey import Survey
@@ -215,6 +217,84 @@ def test_what_is_sent_is_the_answer_wherever_it_was_on_the_page(
     (stored,) = site.reports(survey)
     chosen = [3, *(int(option != "c") for option in [*"abcdef", "none"]), 11, 1]
     assert stored == record(survey, chosen, honest)
+
+
+ROWS = [f"R{n}" for n in range(8)]
+MIXED: list[dict[str, Any]] = [
+    {"id": "z", "text": "Z", "type": "yes_no"},
+    *({"id": f"a{n}", "text": f"A{n}", "type": "yes_no", "section": {"title": f"S{n}", "note": f"N{n}"}} for n in range(5)),
+    {
+        "id": "grid",
+        "section": {"title": "S5"},
+        "text": "How often?",
+        "type": "rating",
+        "options": ["no", "some", "much"],
+        "items": [{"id": f"r{n}", "text": text} for n, text in enumerate(ROWS)],
+        "order": "random",
+    },
+    {"id": "end", "text": "E", "type": "yes_no", "section": {"title": "S6", "fixed": True}},
+]
+MIXED_ANSWERS = {"Z": "no", **{f"A{n}": ["yes", "no"][n % 2] for n in range(5)}, **dict.fromkeys(ROWS, "much"), "R1": "some", "E": "yes"}
+TEXTS = """return [...document.querySelectorAll(arguments[0])].map((one) => one.querySelector("[data-slot=text]").textContent)"""
+HEADINGS = """return [...document.querySelectorAll("#questions .section, #questions .question")].map((one) =>
+  (one.querySelector("h2") ?? one.querySelector("[data-slot=text]")).textContent)"""
+PLACES = """return [...document.querySelectorAll("#questions .question")].map((one) => one.getBoundingClientRect().top)"""
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_items_and_sections_have_one_order_for_the_eye_the_keyboard_and_the_review(
+    width: int, page: Any, site: Any, injected: Callable[[Chrome, str], None]
+) -> None:
+    survey = site.publish(id=next(names), questions=MIXED, epsilon=6, section_order="random")
+    honest = [0] * 200
+    injected(page.driver, coins(survey, honest, late=True))
+    with layout.screen(page.driver, width):
+        start(page, site.link(survey))
+        order = page.driver.execute_script(TEXTS, "#questions .question")
+        headings = page.driver.execute_script(HEADINGS)
+        assert (order[0], order[-1], headings[-2]) == ("Z", "E", "S6")
+        assert sorted(order) == sorted(MIXED_ANSWERS)
+        rows = [text for text in order if text in ROWS]
+        assert order.index(rows[-1]) - order.index(rows[0]) == 7  # they stay together
+        assert (rows, order) != (ROWS, [*MIXED_ANSWERS])  # by chance once in 29,000,000
+        for n in range(5):
+            assert headings[headings.index(f"S{n}") + 1] == f"A{n}"
+        tops = page.driver.execute_script(PLACES)
+        assert tops == sorted(tops)
+        assert (layout.faults(page.driver), axe.findings(page.driver)) == ([], [])
+        page.driver.execute_script("document.querySelector('#questions input').focus()")
+        by_keyboard = []
+        for text in order:
+            now = page.driver.execute_script(
+                "return document.activeElement.closest('.question').querySelector('[data-slot=text]').textContent"
+            )
+            by_keyboard.append(now)
+            answer = MIXED_ANSWERS[text]
+            steps = {"yes": 0, "no": 1 if text not in ROWS else 0, "some": 1, "much": 2}[answer]
+            page.keys(Keys.SPACE, *[Keys.ARROW_DOWN] * steps, Keys.TAB)
+        assert by_keyboard == order
+        page.press("next")
+        reviewed = page.driver.execute_script(TEXTS, "#review [data-slot=answers] > *")
+        assert reviewed == order
+        page.press("send")
+        assert page.step("review") == "thanks"
+    (stored,) = site.reports(survey)
+    categories = [1, *(n % 2 for n in range(5)), 2, 1, *[2] * 6, 0]
+    assert stored == record(survey, categories, honest)
+
+
+def test_items_and_sections_keep_their_order_one_by_one(page: Any, site: Any) -> None:
+    survey = site.publish(id=next(names), questions=MIXED, epsilon=6, section_order="random", layout="steps")
+    start(page, site.link(survey))
+    order = page.driver.execute_script(TEXTS, "#questions .question")
+    shown: list[str] = []
+    while not page.driver.find_element(By.ID, "review").is_displayed():
+        here = [one for one in page.driver.find_elements(By.CSS_SELECTOR, "#questions .question") if one.is_displayed()]
+        for question in here:
+            shown.append(question.find_element(By.CSS_SELECTOR, "[data-slot=text]").text)
+            question.find_element(By.CSS_SELECTOR, "label.option").click()
+        page.press("next")
+    assert shown == order == page.driver.execute_script(TEXTS, "#review [data-slot=answers] > *")
 
 
 SCORED: list[dict[str, Any]] = [

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from deniable.survey.question import block_numbers
 from deniable.survey.rating import dependencies
 from deniable.survey.schema import survey_schema
+from deniable.survey.types.base import ORDERS
 
 LABELS = st.sampled_from(["yes", "no", "a", "b: c", "1.10", "ein Wort", "مدينة", "x, y", "#", "two\nlines", "tab\tbed", "null"])
 TEXTS = st.sampled_from(["T", "Two\nlines.\n", "1984", " about: it ", "Größe 😀", "- no list", "a\n\nb", "\nfirst"])
@@ -38,6 +39,9 @@ def typed(draw: st.DrawFn) -> dict[str, Any]:
     return {"type": "scale" if kind == "scored" else kind, "options": found, **scored}
 
 
+SECTIONS = st.fixed_dictionaries({"title": TEXTS}, optional={"note": TEXTS, "fixed": st.sampled_from(["true", "false"])})
+
+
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
     """A valid document, as `document.parse` gives it: every scalar is text."""
@@ -50,7 +54,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     for place in range(draw(st.integers(1, 4))):
         one: dict[str, Any] = {"id": f"q{place}", "text": draw(TEXTS), **draw(typed())}
         one |= perhaps("weight", st.sampled_from(["2", "0.5"])) if shared else {"epsilon": draw(st.sampled_from(["ln 3", "1", " 0.5"]))}
-        one |= perhaps("help", TEXTS) | perhaps("section", st.fixed_dictionaries({"title": TEXTS}, optional={"note": TEXTS}))
+        one |= perhaps("help", TEXTS) | perhaps("section", SECTIONS)
         known = [q for q in questions if "options" in q or "bins" in q]
         if known and draw(st.booleans()):
             one["show_if"] = draw(show_ifs(known))
@@ -62,6 +66,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     top |= {"epsilon": draw(st.sampled_from(["ln 9", "2", " 1.5 "]))} if shared else {}
     top |= perhaps("institution", TEXTS) | perhaps("contact", TEXTS) | perhaps("ethics", TEXTS) | perhaps("groups", options())
     top |= perhaps("access", st.sampled_from(["open", "invited"])) | perhaps("layout", st.sampled_from(["list", "steps"]))
+    top |= perhaps("order", st.sampled_from(ORDERS)) | perhaps("section_order", st.sampled_from(ORDERS))
     top |= (
         perhaps("batch", st.sampled_from(["10", "25.0"]))
         | perhaps("release", st.sampled_from(["close", "daily"]))
@@ -110,7 +115,7 @@ def translations(draw: st.DrawFn, top: dict[str, Any], questions: list[dict[str,
             words: dict[str, Any] = {"text": draw(TEXTS)} if draw(st.booleans()) else {}
             words |= {"help": draw(TEXTS)} if "help" in one and draw(st.booleans()) else {}
             if "section" in one and draw(st.booleans()):
-                words["section"] = {draw(st.sampled_from(list(one["section"]))): draw(TEXTS)}
+                words["section"] = {draw(st.sampled_from([key for key in one["section"] if key != "fixed"])): draw(TEXTS)}
             size = len(one.get("options", one.get("bins", ())))
             if size and draw(st.booleans()):
                 words["options"] = draw(st.lists(LABELS, min_size=size, max_size=size, unique=True))

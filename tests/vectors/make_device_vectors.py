@@ -47,14 +47,14 @@ Json = dict[str, Any]
 # ---- orders --------------------------------------------------------------------------------------
 
 
-def words_below(bounds: list[int]) -> list[int]:
+def words_below(bounds: list[int], draws: random.Random = RANDOM) -> list[int]:
     """A word for each draw below a bound, now and then after one that is rejected."""
     words = []
     for bound in bounds:
         end = COIN // bound * bound
-        if end < COIN and RANDOM.random() < 0.25:
-            words.append(RANDOM.randrange(end, COIN))
-        words.append(RANDOM.choice([0, end - 1, RANDOM.randrange(end)]))
+        if end < COIN and draws.random() < 0.25:
+            words.append(draws.randrange(end, COIN))
+        words.append(draws.choice([0, end - 1, draws.randrange(end)]))
     return words
 
 
@@ -103,6 +103,140 @@ def orders() -> list[Json]:
                 made = arranged(movable, order, list(words)) + [option for option in own["options"] if option in last]
                 keys = {key: own[key] for key in ("type", "options", "exclusive", "other") if key in own}
                 vectors.append({**keys, "order": order, "words": words, "shown": [own["options"].index(option) for option in made]})
+    return vectors
+
+
+# ---- orders of items, questions and sections ------------------------------------------------------
+
+OF_PAGES = random.Random(20261127)  # other draws, so that the other vectors stay
+LEVELS = ["never", "often"]
+
+
+def some_page(number: int) -> Json:
+    """A survey with some sections, rating blocks, conditions and references to earlier answers."""
+    made: list[Json] = []
+    for place in range(OF_PAGES.randint(1, 9)):
+        section: Json = {"title": f"S{place}"} | ({"fixed": True} if OF_PAGES.random() < 0.25 else {})
+        begins = {"section": section} if OF_PAGES.random() < 0.5 else {}
+        if OF_PAGES.random() < 0.35:
+            order = OF_PAGES.choice([{}, {"order": "random"}, {"order": "rotate"}])
+            for item in range(OF_PAGES.randint(2, 5)):
+                grid = {"id": f"g{place}", **({} if item else {"text": "All?", **order})}
+                names = [q["id"] for q in made]
+                text = f"Item ${{{OF_PAGES.choice(names)}}}" if names and OF_PAGES.random() < 0.25 else f"Item {item}"
+                own = {**scale(f"i{place}_{item}", 0.2, LEVELS, [0, 1]), "text": text, "grid": grid}
+                made.append({**own, **({} if item else begins)})
+            continue
+        one = {**question(f"q{place}", 0.2), **begins}
+        names, chance = [q["id"] for q in made], OF_PAGES.random()
+        if names and chance < 0.2:
+            one = after(one, {"count": OF_PAGES.sample(names, min(2, len(names))), "is": ["yes"], "at_least": 1})
+            others = [q["id"] for q in made if "yes" not in q["categories"]]
+            if set(others) & set(one["show_if"]["count"]):
+                one["show_if"] = {"question": names[0], "is": [made[0]["categories"][0]]}
+        elif names and chance < 0.35 and "section" in one:
+            one["section"] = {**one["section"], "note": f"You said ${{{OF_PAGES.choice(names)}}}."}
+        elif names and chance < 0.5:
+            one["text"] = f"After ${{{OF_PAGES.choice(names)}}}?"
+        made.append(one)
+    orders = {key: OF_PAGES.choice(["random", "rotate"]) for key in ("order", "section_order") if OF_PAGES.random() < 0.7}
+    return survey(made, **({"section_order": "random"} if number % 2 else orders))
+
+
+def named(value: Any) -> set[str]:
+    """The ids in a condition."""
+    if isinstance(value, list):
+        return set().union(*map(named, value))
+    lists = [value.get(key, []) for key in ("score", "count")] + [[value["question"]] if "question" in value else []]
+    return {name for names in lists for name in names} | named([part for key in ("all", "any") for part in value.get(key, [])])
+
+
+def needed(one: Json) -> set[str]:
+    """The ids of the questions that a question depends on: of its condition and of all its texts."""
+    texts = [one["text"], one.get("help", ""), *one.get("section", {}).values(), *one.get("grid", {}).values()]
+    pipes = {name for text in texts if isinstance(text, str) for kind, name, _ in parts_of(text) if kind == "pipe"}
+    return pipes | named(one.get("show_if", {}))
+
+
+def chained(elements: list[list[Json]], edges: list[tuple[str, str]]) -> list[list[Json]]:
+    """Lists of questions in chains, each again a list: two are in one if an edge joins them, or both are joined with a third."""
+    chains = [[element] for element in elements]
+    for edge in edges:
+        mine = [chain for chain in chains if any(q["id"] in edge for element in chain for q in element)]
+        merged = [element for element in elements if any(element in chain for chain in mine)]
+        chains = [chain for chain in chains if chain not in mine] + ([merged] if merged else [])
+    ordered_chains = sorted(chains, key=lambda chain: elements.index(chain[0]))
+    return [[q for element in chain for q in element] for chain in ordered_chains]
+
+
+def mixed(chains: list[list[Json]], order: str | None, drawn: list[int]) -> list[Json]:
+    """The questions of these chains, in an order whose words are added to those drawn."""
+    if order:
+        words = words_below(bounds_of(order, len(chains)), OF_PAGES)
+        drawn += words
+        chains = arranged(chains, order, list(words))
+    return [q for chain in chains for q in chain]
+
+
+def block_edges(everything: list[Json]) -> list[tuple[str, str]]:
+    """Each question with those that it depends on and with the first of its rating block."""
+    edges = [(name, q["id"]) for q in everything for name in sorted(needed(q))]
+    first: dict[str, str] = {}
+    return edges + [(first.setdefault(q["grid"]["id"], q["id"]), q["id"]) for q in everything if "grid" in q]
+
+
+def shown_page(definition: Json, asked: list[int], drawn: list[int]) -> list[str]:
+    """The ids in the order of the page. It adds the words that it draws."""
+    everything = definition["questions"]
+    present = [everything[number] for number in asked]
+    page: list[Json] = []
+    for q in present:
+        grid = q.get("grid", {})
+        items = [other for other in present if grid and other.get("grid", {}).get("id") == grid["id"]]
+        inner = [(name, item["id"]) for item in items for name in sorted(needed(item)) if any(name == other["id"] for other in items)]
+        if "text" in grid:
+            page += mixed(chained([[item] for item in items], inner), grid.get("order"), drawn)
+        elif not grid:
+            page.append(q)
+    starts = [number for number, q in enumerate(everything) if "section" in q]
+    section_of = {q["id"]: sum(start <= number for start in starts) for number, q in enumerate(everything)}
+    fixed = [0, *(section_of[q["id"]] for q in everything if q.get("section", {}).get("fixed"))]
+    blocks = chained([[q] for q in everything], block_edges(everything))
+    edges = [(one["id"], other["id"]) for block in blocks for one in block for other in block if one in present and other in present]
+    in_order: list[Json] = []
+    for run in range(2 * len(fixed)):  # a fixed section, and those between it and the next one
+        low = fixed[run // 2]
+        high = [*fixed, len(starts) + 1][run // 2 + 1]
+        of_run = [number for number in range(low, high) if (number == low) == (run % 2 == 0)]
+        sections = [section for number in of_run if (section := [q for q in page if section_of[q["id"]] == number])]
+        within = [edge for edge in edges if all(section_of[name] in of_run for name in edge)]
+        in_order += mixed(chained(sections, within), definition.get("section_order") if sections else None, drawn)
+    result: list[Json] = []
+    for number in dict.fromkeys(section_of[q["id"]] for q in in_order):
+        own = [q for q in in_order if section_of[q["id"]] == number]
+        within = [edge for edge in edges if all(section_of[name] == number for name in edge)]
+        result += mixed(chained([[q] for q in own], within), definition.get("order"), drawn)
+    return [q["id"] for q in result]
+
+
+def question_orders() -> list[Json]:
+    vectors = []
+    for number in range(120):
+        definition = some_page(number) if number > 5 else survey(sections(), section_order="random")
+        count = len(definition["questions"])
+        asked, words = list(range(count)), list[int]()
+        if number % 3 == 2:  # some blocks only, as a device draws them
+            kept = {name for q in definition["questions"] for name in (q["id"], *needed(q)) if OF_PAGES.random() < 0.4}
+            ties = {q["id"]: q.get("grid", {}).get("id", q["id"]) for q in definition["questions"]}
+            for _ in range(count):
+                for q in definition["questions"]:
+                    related = {q["id"], *needed(q)}
+                    related |= {name for name, tie in ties.items() if tie == ties[q["id"]]}
+                    kept |= related if related & kept else set()
+            asked = [place for place, q in enumerate(definition["questions"]) if q["id"] in kept] or asked
+        asked = [0, 2] if number < 5 else asked  # not the fixed section between them
+        shown = shown_page(definition, asked, words)
+        vectors.append({"text": canonical(definition), "asked": asked, "words": words, "shown": shown})
     return vectors
 
 
@@ -249,7 +383,27 @@ def good_definitions() -> dict[str, Json]:
         ),
         "a literal reference": survey([question("q", 1.0, text="What is $${x}? $5 {y}")]),
         "a reference in an option, which is literal": survey([first, question("q", 1.0, ["${first}", "b"])]),
+        "an order of sections": survey([first, *sections()], section_order="random", order="rotate"),
+        "a turned order of sections": survey(sections(), section_order="rotate"),
+        "a translated section that is fixed, without an order": survey(
+            sections(), translations={"de": {"questions": {"s1": {"section": {"title": "Zuletzt"}}}}}
+        ),
+        "an order of items": survey([first, *ordered(order="random", help="All."), question("last", 1.0)]),
+        "a turned order of items": survey(
+            ordered(order="rotate"), translations={"de": {"questions": {"r0": {"grid": {"text": "Wie oft?"}}}}}
+        ),
     }
+
+
+def sections() -> list[Json]:
+    begins: list[Json] = [{"title": "S0", "note": "N"}, {"title": "S1", "fixed": True}, {"title": "S2"}]
+    return [{**question(f"s{number}", 0.5), "section": section} for number, section in enumerate(begins)]
+
+
+def ordered(**mark: Any) -> list[Json]:
+    """A rating block with an order."""
+    marks: list[Json] = [{"text": "How often?", **mark}, {}, {}]
+    return [{**scale(f"r{number}", 0.5, LEVELS, [0, 1]), "grid": {"id": "r", **own}} for number, own in enumerate(marks)]
 
 
 def bad_definitions() -> dict[str, Json]:
@@ -296,6 +450,10 @@ def bad_definitions() -> dict[str, Json]:
     for value in ("", "Random", "none", True, 1, None, ["random"]):
         bad[f"order {value!r}"] = survey([first], order=value)
         bad[f"an order of options {value!r}"] = survey([{**choice, "order": value}])
+        bad[f"an order of sections {value!r}"] = survey(sections(), section_order=value)
+        bad[f"an order of items {value!r}"] = survey(ordered(order=value))
+    for value in (False, "true", 1, None):
+        bad[f"a section that is fixed {value!r}"] = survey([{**first, "section": {"title": "S", "fixed": value}}])
     bad |= {
         "an order of yes and no": survey([{**first, "order": "random"}]),
         "an order of a scale": survey([{**three[0], "order": "random"}]),
@@ -304,6 +462,14 @@ def bad_definitions() -> dict[str, Json]:
         "other of a scale": survey([{**three[0], "other": "never"}]),
         "other is exclusive": survey([{**multiple, "exclusive": ["red"], "other": "red"}]),
         "other is none": survey([{**multiple, "none": "red", "other": "red"}]),
+        "an order at the second item": survey([ordered()[0], {**ordered()[1], "grid": {"id": "r", "order": "random"}}]),
+        "a translation fixes a section": survey(
+            sections(), translations={"de": {"questions": {"s1": {"section": {"title": "Zuletzt", "fixed": True}}}}}
+        ),
+        "a translation orders items": survey(
+            ordered(order="random"), translations={"de": {"questions": {"r0": {"grid": {"text": "Wie?", "order": "random"}}}}}
+        ),
+        "a fixed section without a title": survey([{**first, "section": {"fixed": True}}]),
     }
     for text in ("${second}", "${q}", "${first", "${first|}", "${first||x}", "${ first}", "${first}${", "$${${x}"):
         bad[f"a text {text!r}"] = survey([first, {**choice, "text": text}])
@@ -372,7 +538,13 @@ def device_submissions() -> list[Json]:
     return vectors
 
 
-FILES = {"orders": orders, "pipes": pipes, "device_definitions": device_definitions, "device_submissions": device_submissions}
+FILES = {
+    "orders": orders,
+    "pipes": pipes,
+    "device_definitions": device_definitions,
+    "device_submissions": device_submissions,
+    "question_orders": question_orders,
+}
 
 
 def main(folder: Path) -> None:

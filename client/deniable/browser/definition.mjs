@@ -7,7 +7,8 @@
  */
 
 import { conditionProblem, questionIds } from "./conditions.mjs";
-import { gridMark, gridTexts, readGrid } from "./grid_mark.mjs";
+import { gridMark, readGrid } from "./grid_mark.mjs";
+import { joined } from "./order.mjs";
 import { pipedIds, pipesAre } from "./piping.mjs";
 import { epsilonOf, exceeds, oddsOfAll, published, reveals } from "./randomize.mjs";
 import { recordBits } from "./submission.mjs";
@@ -16,13 +17,15 @@ import { NO_ANSWER, ORDERS, characters, isObject, labelProblem, printable, strip
 
 const FORMAT = 1;
 const MAX_EPSILON = 10;
-const HIGH = 8; // a higher total needs `accept_high_epsilon` in the survey's file
+const HIGH = 8; // a higher total needs `accept_high_epsilon` in the survey's file, which so discloses it
 const MAX_BITS = 2048;
 const MAX_QUESTIONS = 2048;
 const MAX_BYTES = 2 ** 20;
 const LENGTHS = { title: 200, about: 5000, institution: 200, contact: 1000, ethics: 1000, thanks: 1000, closed: 1000, text: 1000, help: 1000, note: 1000 };
 const TEXTS = ["title", "about", "institution", "contact", "ethics", "thanks", "closed"];
-const OPTIONAL = [...TEXTS.slice(2), "logo", "return_link", "ask", "groups", "access", "layout", "order", "release", "batch", "results", "language", "translations", "accept_high_epsilon", "accept_small_batches", "issuer"];
+const OPTIONAL = [...TEXTS.slice(2), "logo", "return_link", "ask", "groups", "access", "layout", "order", "section_order", "release", "batch", "results", "language", "translations", "accept_high_epsilon", "accept_small_batches", "issuer"];
+const PARTS = { section: ["title", "note"], grid: ["text", "help"] }; // texts of these keys of a question
+const WORDS = { access: ["invited"], layout: ["steps"], order: ORDERS, section_order: ORDERS, results: ["public"], accept_high_epsilon: [true], accept_small_batches: [true] };
 const BATCH = 10; // default batch size; a lower one needs `accept_small_batches`
 const MAX_BATCH = 1000;
 const ISSUER = /^[g-z0-9_-][A-Za-z0-9_-]{340}[Qw]$/; // an odd number of exactly 2,048 bits in base64url
@@ -45,8 +48,8 @@ export class RefusedError extends Error {
  *
  * Returns {digest, pinned, survey, epsilon, odds}: its SHA-256 in hexadecimal, whether `pin` named it, the survey, and the privacy loss of
  * one submission, as a double and exactly, as e^epsilon = own / other of two BigInts. The survey is {id, title, about, institution, logo,
- * contact, ethics, thanks, closed, returnLink, ask, groups, access, issuer, layout, order, release, batch, results, language, translations, questions, items, blocks};
- * each question is {number, id, text, help, section, under, grid, type, epsilon, required, showIf, source, categories, channel, pipes, items}. `under` is
+ * contact, ethics, thanks, closed, returnLink, ask, groups, access, issuer, layout, order, sectionOrder, release, batch, results, language,
+ * translations, questions, items, blocks}; each question is {number, id, text, help, section, under, grid, type, epsilon, required, showIf, source, categories, channel, pipes, items}. `under` is
  * the first question of its section, `grid` its rating block as in `grid_mark.mjs`, and `pipes` the ids of the questions whose answers its texts
  * show. `items` are randomized separately: the question itself, or one yes/no question for each option of a
  * multiple choice.
@@ -57,13 +60,11 @@ export class RefusedError extends Error {
 export async function readDefinition(bytes, { pin, maxEpsilon } = {}) {
   rule(bytes.length <= MAX_BYTES, `the definition must be at most ${MAX_BYTES} bytes, got ${bytes.length}`);
   const digest = await sha256(bytes);
-  const pinned = pin !== undefined && pin !== null;
+  const pinned = (pin ?? null) !== null;
   rule(!pinned || digest === pin, `the survey's digest must be ${pin}, as the link says, got ${digest}`);
   const survey = readSurvey(decode(bytes));
   const epsilon = epsilonOfAll(survey);
-  if (maxEpsilon !== undefined && maxEpsilon !== null) {
-    rule(epsilon <= maxEpsilon * (1 + SLACK), `the survey's total epsilon must be at most ${maxEpsilon}, got ${epsilon}`);
-  }
+  rule(epsilon <= (maxEpsilon ?? Infinity) * (1 + SLACK), `the survey's total epsilon must be at most ${maxEpsilon}, got ${epsilon}`);
   return { digest, pinned, survey, epsilon, odds: oddsOfAll(channelsOf(survey), survey.ask ?? survey.blocks.length) };
 }
 
@@ -96,20 +97,22 @@ function readSurvey(text) {
   checkKeys(served, "the definition", ["deniable", "id", "title", "about", "questions"], OPTIONAL);
   rule(served.deniable === FORMAT, `deniable must be ${FORMAT}, the version of the format`);
   identifier(served.id, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first");
-  for (const key of TEXTS) if (key in served) plainText(served, key, key);
+  plainTexts(served, TEXTS, "");
+  for (const [key, words] of Object.entries(WORDS)) oneOfWords(served[key], words, key);
   const { return_link: link } = served;
   rule(link === undefined || (typeof link === "string" && link.length <= MAX_LINK && RETURN_LINK.test(link)), "return_link must be an address that begins with https://");
   rule(served.logo === undefined || isLogo(served), "logo must be a small picture in the definition, beside an institution");
   const questions = readQuestions(served.questions);
   const { ask } = served;
   const others = readOthers(served, questions);
-  const blocks = blocksOf(questions);
+  const blocks = blocksOf(questions).map((block) => block.map(({ number }) => number));
   rule(ask === undefined || (Number.isInteger(ask) && ask >= 1 && ask < blocks.length), "ask must be a whole number, fewer than all blocks");
   const items = questions.flatMap((question) => question.items);
   const bits = recordBits(items, ask === undefined ? 0 : questions.length);
   rule(bits <= MAX_BITS, `questions must need at most ${MAX_BITS} bits in all (options less one, added up), got ${bits}`);
-  acceptHigh(served.accept_high_epsilon, questions, blocks, ask);
   const survey = { ...others, questions, items, blocks };
+  const isHigh = exceeds(channelsOf(survey), ask ?? blocks.length, HIGH);
+  rule(served.accept_high_epsilon || !isHigh, `the survey's total epsilon must be at most ${HIGH}, unless it has accept_high_epsilon`);
   rule(canonical(definitionOf(served, questions)) === text, "the definition must be the canonical JSON of its survey, got other bytes");
   return survey;
 }
@@ -119,35 +122,21 @@ function channelsOf({ blocks, questions }) {
   return blocks.map((block) => block.flatMap((number) => questions[number].items.map(({ channel }) => channel)));
 }
 
-/** Refuses a total above `HIGH` unless the survey's own file accepts it, and so discloses it. */
-function acceptHigh(accepted, questions, blocks, ask) {
-  rule(accepted === undefined || accepted === true, "accept_high_epsilon must be true, or left out");
-  const channels = channelsOf({ blocks, questions });
-  rule(accepted || !exceeds(channels, ask ?? blocks.length, HIGH), `the survey's total epsilon must be at most ${HIGH}, unless it has accept_high_epsilon`);
-}
-
 /** Checks everything except the questions (texts, groups, access, layout, translations), and fills in defaults. */
-function readOthers({ id, title, about, institution, logo, contact, ethics, thanks, closed, return_link: returnLink, ask, ...served }, questions) {
-  const { groups, access = "invited", layout = "steps", order, batch, results = "public", language, translations, accept_small_batches: small } = served;
+function readOthers(served, questions) {
+  const { access, issuer, groups, batch, language, translations, accept_small_batches: small } = served;
   if (groups !== undefined) rule(!labelProblem(groups, "groups"), labelProblem(groups, "groups"));
-  rule(access === "invited", "access must be invited, or left out");
-  const keyed = typeof served.issuer === "string" && ISSUER.test(served.issuer);
-  rule(served.access ? keyed : served.issuer === undefined, "issuer must be the key of a survey by invitation, and left out of others");
-  rule(layout === "steps", "layout must be steps, or left out");
-  rule(order === undefined || ORDERS.includes(order), "order must be random or rotate, or left out");
-  const release = served.access ? "close" : "daily"; // the default
-  rule(served.release === undefined || served.release === (served.access ? "daily" : "close"), `release must be close or daily, left out for ${release}`);
-  rule(results === "public", "results must be public, or left out");
-  rule(small === undefined || small === true, "accept_small_batches must be true, or left out");
+  const keyed = typeof issuer === "string" && ISSUER.test(issuer);
+  rule(access ? keyed : issuer === undefined, "issuer must be the key of a survey by invitation, and left out of others");
+  const [release, other] = access ? ["close", "daily"] : ["daily", "close"]; // the default first
+  oneOfWords(served.release, [other], "release");
   const counted = batch === undefined || (Number.isInteger(batch) && batch >= 1 && batch <= MAX_BATCH && batch !== BATCH);
   rule(counted, `batch must be a whole number from 1 to ${MAX_BATCH}, left out for ${BATCH}`);
   rule(small || batch === undefined || batch >= BATCH, `batch must be at least ${BATCH}, unless the survey has accept_small_batches`);
   rule(language === undefined || (isLanguage(language) && language !== "en"), "language must be a language tag, left out for en");
-  if (translations !== undefined) readTranslations(translations, language ?? "en", { title, about, institution, contact, ethics, thanks, closed }, questions);
-  return {
-    ...{ id, title, about, institution, logo, contact, ethics, thanks, closed, returnLink, ask, groups: groups ?? [], translations: translations ?? {} },
-    ...{ access: served.access ?? "open", issuer: served.issuer, layout: served.layout ?? "list", order, release: served.release ?? release, batch: batch ?? BATCH, results: served.results ?? "private", language: language ?? "en" },
-  };
+  if (translations !== undefined) readTranslations(translations, language ?? "en", served, questions);
+  const defaults = { groups: [], access: "open", layout: "list", release, batch: BATCH, results: "private", language: "en", translations: {} };
+  return { ...defaults, ...served, returnLink: served.return_link, sectionOrder: served.section_order };
 }
 
 function isLogo({ logo, institution }) {
@@ -161,38 +150,36 @@ export function isLanguage(value) {
 
 /** Checks the texts in further languages. Any of them may be missing. */
 function readTranslations(translations, own, texts, questions) {
-  rule(hasKeys(translations), "translations must be an object with a language or more");
+  checkFilled(translations, "translations");
   for (const [language, words] of Object.entries(translations)) {
     const where = `translations.${language}`;
     rule(isLanguage(language) && language !== own, `${where} must be another language than the survey's own`);
-    rule(hasKeys(words), `${where} must be an object with texts`);
+    checkFilled(words, where);
     checkKeys(words, where, [], [...TEXTS.filter((key) => texts[key] !== undefined), "questions"]);
-    for (const key of TEXTS) if (key in words) plainText(words, key, `${where}.${key}`);
+    plainTexts(words, TEXTS, `${where}.`);
     if ("questions" in words) readTranslatedQuestions(words.questions, `${where}.questions`, questions);
   }
 }
 
 function readTranslatedQuestions(words, where, questions) {
-  rule(hasKeys(words), `${where} must be an object with questions`);
+  checkFilled(words, where);
   for (const [name, own] of Object.entries(words)) {
     const here = `${where}.${name}`;
     const question = questions.find(({ id }) => id === name);
-    rule(question && hasKeys(own), `${here} must be a question with its text or options`);
+    rule(question, `${here} must be a question`);
+    checkFilled(own, here);
     const first = question.grid?.first === name;
     const optionalTexts = ["help", "section", "grid"].filter((key) => question[key] !== undefined && (key !== "grid" || first));
     checkKeys(own, here, [], ["text", "options", ...optionalTexts]);
-    for (const key of ["text", "help"]) if (key in own) plainText(own, key, `${here}.${key}`);
-    if ("section" in own) {
-      readSection(own.section, `${here}.section`, [], Object.keys(question.section));
-      rule(hasKeys(own.section), `${here}.section must have a text`);
-    }
-    if ("grid" in own) {
-      readSection(own.grid, `${here}.grid`, [], Object.keys(gridTexts(question.grid)));
-      rule(hasKeys(own.grid), `${here}.grid must have a text`);
+    plainTexts(own, PARTS.grid, `${here}.`);
+    for (const part of Object.keys(PARTS).filter((key) => key in own)) {
+      checkFilled(own[part], `${here}.${part}`);
+      checkKeys(own[part], `${here}.${part}`, [], PARTS[part].filter((key) => key in question[part]));
+      plainTexts(own[part], PARTS[part], `${here}.${part}.`);
     }
     rule(textsOf(own).every((text) => pipesAre(text, question.pipes)), `${here} must refer to the answers that its original refers to`);
     if (!("options" in own)) continue;
-    rule(!question.grid || first, `${here}.options must be left out: the first question of its grid has them`);
+    rule(!question.grid || first, `${here}.options must be left out but at the first of its grid`);
     const problem = labelProblem(own.options, "options");
     rule(!problem && own.options.length === typeOf(question).options(question.source).length, `${here}.options must be a text for each option of the question`);
   }
@@ -226,16 +213,9 @@ function textsOf({ text, help, section, grid }) {
   return [text, help, section?.title, section?.note, grid?.text, grid?.help].filter((one) => one !== undefined);
 }
 
-/** Returns the blocks that are sampled together, by number: a question and those that depend on it or show its answer, or a rating block. */
+/** Returns the blocks that are sampled together: a question and those that depend on it or show its answer, or a rating block. */
 function blocksOf(questions) {
-  const blocks = [];
-  for (const [number, { showIf, pipes, grid }] of questions.entries()) {
-    const names = [...questionIds(showIf), ...pipes, ...(grid ? [grid.first] : [])];
-    const related = names.length ? blocks.filter((block) => block.some((earlier) => names.includes(questions[earlier].id))) : [];
-    for (const block of related) blocks.splice(blocks.indexOf(block), 1);
-    blocks.push([...related.flat(), number].sort((a, b) => a - b));
-  }
-  return blocks.sort(([a], [b]) => a - b);
+  return joined(questions, ({ id, showIf, pipes, grid }) => [id, ...questionIds(showIf), ...pipes, grid?.first ?? id]);
 }
 
 function readQuestion(served, where, earlier) {
@@ -247,8 +227,12 @@ function readQuestion(served, where, earlier) {
   const keys = [...kind.keys, ...alternatives, ...kind.optional.filter((key) => Object.hasOwn(served, key))];
   checkKeys(served, where, ["id", "text", "type", ...keys, "epsilon", "categories", "k", "keep_threshold"], ["d", "outputs", "required", "show_if", "help", "section", ...kind.marks]);
   identifier(served.id, `${where}.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
-  for (const key of ["text", "help"]) if (key in served) plainText(served, key, `${where}.${key}`);
-  if ("section" in served) readSection(served.section, `${where}.section`, ["title"], ["note"]);
+  plainTexts(served, PARTS.grid, `${where}.`);
+  if ("section" in served) {
+    checkKeys(served.section, `${where}.section`, ["title"], ["note", "fixed"]);
+    plainTexts(served.section, PARTS.section, `${where}.section.`);
+    oneOfWords(served.section.fixed, [true], `${where}.section.fixed`);
+  }
   rule(textsOf(served).every((text) => pipesAre(text, earlier.map(({ id }) => id))), `${where} must refer to earlier questions only`);
   const problem = kind.problem(served);
   rule(!problem, `${where}.${problem}`);
@@ -268,16 +252,17 @@ function readQuestion(served, where, earlier) {
   }
   const labels = kind.items(served);
   const channel = kind.channel(served, epsilon, categories.length, labels.length || 1);
-  rule(reveals(channel), `${where}.epsilon is too small for a 32-bit coin over ${channel.k} categories: it would reveal nothing`);
+  rule(reveals(channel), `${where}.epsilon is too small for a 32-bit coin over ${channel.k} categories`);
   sameMechanism(served, channel);
   const source = Object.fromEntries(keys.map((key) => [key, served[key]]));
   const number = earlier.length;
   const question = { number, id, text, help, section, type, epsilon, required, showIf, source, categories, channel, pipes: pipedIds(textsOf(served)) };
   question.under = section ? question : earlier.at(-1)?.under;
   if ("grid" in served) {
-    checkKeys(served.grid, `${where}.grid`, ["id"], ["text", "help"]);
+    checkKeys(served.grid, `${where}.grid`, ["id"], ["text", "help", "order"]);
+    oneOfWords(served.grid.order, ORDERS, `${where}.grid.order`);
     identifier(served.grid.id, `${where}.grid.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
-    for (const key of ["text", "help"]) if (key in served.grid) plainText(served.grid, key, `${where}.grid.${key}`);
+    plainTexts(served.grid, PARTS.grid, `${where}.grid.`);
     const { grid, problem } = readGrid(served.grid, question, earlier);
     rule(!problem, `${where}.grid ${problem}`);
     question.grid = grid;
@@ -287,18 +272,13 @@ function readQuestion(served, where, earlier) {
   return question;
 }
 
-function hasKeys(value) {
-  return isObject(value) && Object.keys(value).length > 0;
-}
-
-function readSection(served, where, keys, optional) {
-  checkKeys(served, where, keys, optional);
-  for (const key of Object.keys(served)) plainText(served, key, `${where}.${key}`);
+function oneOfWords(value, words, where) {
+  rule(value === undefined || words.includes(value), `${where} must be ${words.join(" or ")}, or left out`);
 }
 
 function sameMechanism(served, channel) {
   for (const [name, value] of Object.entries(published(channel))) {
-    rule(served[name] === value, `question ${served.id}: ${name} must be ${value}, which epsilon ${served.epsilon} implies, got another value`);
+    rule(served[name] === value, `question ${served.id}: ${name} must be ${value}, which epsilon ${served.epsilon} implies`);
   }
 }
 
@@ -307,17 +287,22 @@ function definitionOf(served, questions) {
     ...served,
     deniable: FORMAT,
     questions: questions.map(({ id, text, help, section, grid, type, epsilon, required, showIf, source, categories, channel }) => ({
-      id, text, ...(help ? { help } : {}), ...(section ? { section } : {}), ...(grid ? { grid: gridMark(grid, id) } : {}), type, ...source, ...(required ? {} : { required }), ...(showIf ? { show_if: showIf } : {}), epsilon, categories, ...published(channel),
+      id, text, help, section, grid: grid && gridMark(grid, id), type, ...source, required: required ? undefined : false, show_if: showIf, epsilon, categories, ...published(channel),
     })),
   };
 }
 
-/** Serializes as canonical JSON (RFC 8785): objects, arrays, strings, numbers and booleans. */
+/** Serializes as canonical JSON (RFC 8785): objects without their undefined values, arrays, strings, numbers and booleans. */
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`);
+  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+  const members = keys.sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`);
   return `{${members.join(",")}}`;
+}
+
+function checkFilled(value, where) {
+  rule(isObject(value) && Object.keys(value).length > 0, `${where} must be an object with a key or more`);
 }
 
 function checkKeys(value, where, keys, optional = []) {
@@ -330,11 +315,13 @@ function identifier(value, where, pattern, meaning) {
   rule(typeof value === "string" && pattern.test(value), `${where} must be ${meaning}`);
 }
 
-function plainText(source, key, where) {
-  const text = source[key];
-  rule(typeof text === "string" && strip(text) !== "", `${where} must be text that is not empty`);
-  rule(characters(text) <= LENGTHS[key], `${where} must be at most ${LENGTHS[key]} characters`);
-  rule(printable(text), `${where} must not contain control characters`);
+function plainTexts(source, keys, where) {
+  for (const key of keys.filter((key) => key in source)) {
+    const text = source[key];
+    rule(typeof text === "string" && strip(text) !== "", `${where}${key} must be text that is not empty`);
+    rule(characters(text) <= LENGTHS[key], `${where}${key} must be at most ${LENGTHS[key]} characters`);
+    rule(printable(text), `${where}${key} must not contain control characters`);
+  }
 }
 
 function rule(holds, message) {

@@ -1,6 +1,7 @@
 /**
- * Rating blocks in a definition: scale questions that follow each other, with a `grid` {id, text, help} at the first and {id} at the others.
- * As read, all of them have {id, text, help, first}, `first` being the first question's id. Twin: `Grid` in `survey/question.py`.
+ * Rating blocks in a definition: scale questions that follow each other, with a `grid` {id, text, help, order} at the first and {id} at the
+ * others. As read, all of them have {id, text, help, order, first}, `first` being the first question's id. Twin: `Grid` in
+ * `survey/question.py`.
  */
 
 /** Returns {grid} of a question, or {problem}, the rule that its mark breaks. `earlier`: the questions before it. */
@@ -19,12 +20,7 @@ function continued(mark, question, previous) {
   return fits ? { grid: previous.grid } : { problem: "must have questions with the same options, scores, required and show_if, in one section" };
 }
 
-/** Returns a grid's texts, as they are at its first question. */
-export function gridTexts({ text, help }) {
-  return { text, ...(help === undefined ? {} : { help }) };
-}
-
 /** Returns the mark of one of a grid's questions, by its id. */
-export function gridMark(grid, question) {
-  return { id: grid.id, ...(grid.first === question ? gridTexts(grid) : {}) };
+export function gridMark({ first, ...mark }, question) {
+  return first === question ? mark : { id: mark.id };
 }

@@ -1,8 +1,9 @@
 /**
- * Order of options and questions, drawn on the device once a visit. It is independent of every answer, and neither stored nor sent.
+ * Order of options, items, questions and sections, drawn on the device once a visit. It is independent of every answer, and neither stored
+ * nor sent.
  *
- * Questions are ordered within their section, and a question stays behind those that its condition or its texts name: their block keeps its
- * order. Coins have other random words.
+ * Whatever depends on something earlier stays behind it, as one block that keeps its order: an item behind the items, a question behind the
+ * questions, and a section behind the sections that its conditions or texts name. Coins have other random words.
  */
 
 import { uniformBelow } from "./randomize.mjs";
@@ -33,16 +34,39 @@ export function optionOrder({ type, source }, count, nextWord) {
   return [...arrange(indices.filter((index) => !isLast(index)), source.order, nextWord), ...indices.filter(isLast)];
 }
 
-/** Returns the asked questions in the order of the page. `blocks`: the questions that keep their order, by number. */
-export function questionOrder({ order, blocks }, questions, nextWord) {
-  if (order === undefined) return questions;
+/**
+ * Returns the asked questions of a survey in the order of the page. No section moves past a fixed one, whether that is asked or not.
+ *
+ * Words are drawn for the items of each rating block, then for the sections between fixed ones, then for the questions of each section.
+ */
+export function questionOrder({ order, sectionOrder, blocks, questions: all }, questions, nextWord) {
   const blockOf = new Map(blocks.flatMap((block) => block.map((number) => [number, block])));
-  return [...grouped(questions, ({ under }) => under).values()].flatMap((section) => arrange([...grouped(section, ({ number }) => blockOf.get(number)).values()], order, nextWord).flat());
+  const blockKey = ({ number }) => [blockOf.get(number)];
+  const mix = (elements, keysOf, how) => arrange(joined(elements, keysOf), how, nextWord).flat();
+  const withItems = joined(questions, ({ grid, number }) => [grid ?? number]).flatMap((items) => {
+    const ids = items.map(({ id }) => id);
+    return mix(items, ({ id, pipes }) => [id, ...pipes.filter((name) => ids.includes(name))], items[0].grid?.order);
+  });
+  const runs = new Map(); // numbers: sections of one run may change places
+  let run = 0;
+  for (const under of new Set(all.map((question) => question.under))) runs.set(under, under && !under.section.fixed ? run : (run += 2) - 1);
+  const sections = joined(joined(withItems, ({ under }) => [under]), ([{ under }]) => [runs.get(under)]);
+  return sections
+    .flatMap((some) => mix(some, (section) => section.flatMap(blockKey), sectionOrder))
+    .flatMap((section) => mix(section, blockKey, order));
 }
 
-/** Returns lists of elements by their keys, in the order of their first elements. */
-function grouped(elements, keyOf) {
+/** Returns groups of elements that share a key, or are joined by others, in the order of their first elements. */
+export function joined(elements, keysOf) {
+  const parents = new Map(); // of keys, in a forest with a tree for each group
+  const root = (key) => (parents.has(key) ? root(parents.get(key)) : key);
+  for (const [first, ...others] of elements.map(keysOf)) {
+    for (const key of others) if (root(first) !== root(key)) parents.set(root(first), root(key));
+  }
   const groups = new Map();
-  for (const element of elements) groups.set(keyOf(element), [...(groups.get(keyOf(element)) ?? []), element]);
-  return groups;
+  for (const element of elements) {
+    const key = root(keysOf(element)[0]);
+    groups.set(key, [...(groups.get(key) ?? []), element]);
+  }
+  return [...groups.values()];
 }

@@ -20,13 +20,8 @@ export class Sections {
 
   /** Returns the questions' elements with headings among them, in order. */
   interleave(elements) {
-    const done = new Set();
-    return elements.flatMap((element, index) => {
-      const { under } = this.#questions[index];
-      if (!under || done.has(under)) return [element];
-      done.add(under);
-      return [this.#headings.get(under), element];
-    });
+    const all = [...elements.keys()];
+    return elements.flatMap((element, index) => [this.headingAt(all, index) ?? [], element].flat());
   }
 
   /** Shows the headings of these questions, by index, and hides the others. */

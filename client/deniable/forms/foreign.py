@@ -54,6 +54,7 @@ class ForeignQuestion:
         is_random: Whether the order of its options is random.
         condition: When it is asked, without the conditions of groups around it.
         grid: The name of the table of questions with one scale that it belongs to.
+        has_random_place: Whether the order of the rows of its table is random.
         losses: Notes on omissions and changes, for the report.
     """
 
@@ -74,6 +75,7 @@ class ForeignQuestion:
     is_random: bool = False
     condition: Expression = ALWAYS
     grid: str = ""
+    has_random_place: bool = False
     losses: list[str] = field(default_factory=list)
 
     def set_limits(self, least: str, most: str) -> None:
@@ -130,12 +132,17 @@ class GroupStart:
         label: Its title.
         condition: When its questions are asked.
         refusal: Why none of its questions is asked; empty if they are.
+        mixed_with: The name of the set of parts that the form shows in random order, if the group is a part of the form; empty for a part
+            that keeps its place, and None for any other group.
+        has_internal_label: Whether respondents do not read its label in the form.
     """
 
     name: str
     label: Texts
     condition: Expression = ALWAYS
     refusal: str = ""
+    mixed_with: str | None = None
+    has_internal_label: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any
 
@@ -12,6 +12,7 @@ from deniable.forms.expressions import ALWAYS, Constant, Expression, combine
 from deniable.forms.foreign import ForeignForm, ForeignNote, ForeignQuestion, GroupEnd, GroupStart, Refusal, text_in
 from deniable.forms.languages import tag_of
 from deniable.forms.options import MappedOptions, map_options
+from deniable.forms.orders import FormPart, order_rows, order_sections
 from deniable.forms.ratings import fold_ratings
 from deniable.forms.report import BEFORE, EVERYBODY, KEPT, LEAVE_OUT, OPTION, ImportedForm, Mending, ReportLine, Verdict
 from deniable.forms.sections import QuestionContext, Sections, WaitingNote
@@ -35,7 +36,12 @@ def map_form(form: ForeignForm, decisions: Decisions | None = None) -> ImportedF
         form: The form, from any of the readers.
         decisions: The decisions of its author; by default none.
     """
-    return _Mapper(form, decisions or Decisions()).map()
+    mapper = _Mapper(form, decisions or Decisions())
+    imported = mapper.map()
+    if not mapper.has_fixed_parts:
+        return imported
+    items = [replace(item, name="", label={}) if isinstance(item, GroupStart) and item.has_internal_label else item for item in form.items]
+    return _Mapper(replace(form, items=items), mapper.decisions).map()
 
 
 @dataclass
@@ -53,6 +59,11 @@ class _Mapper:
         sections: The groups and notes before the next question.
         groups: The conditions of the groups around the current item.
         grids: The table of each question that belongs to one, by its id.
+        tables: The texts of each table, by the id of its first question.
+        random_rows: The names of the questions whose tables have rows in random order, by their ids.
+        open_groups: The groups around the current item.
+        parts: The part of the form that each question is in, by its id.
+        has_fixed_parts: Whether the form shows parts in a random order that the survey cannot draw.
         counts: How many questions have a condition, and how many of these are kept whole and in part.
     """
 
@@ -66,6 +77,11 @@ class _Mapper:
     sections: Sections = field(default_factory=Sections)
     groups: list[Expression] = field(default_factory=list)
     grids: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    random_rows: dict[str, str] = field(default_factory=dict)
+    open_groups: list[GroupStart] = field(default_factory=list)
+    parts: dict[str, FormPart] = field(default_factory=dict)
+    has_fixed_parts: bool = False
     counts: list[int] = field(default_factory=lambda: [0, 0, 0])
 
     def map(self) -> ImportedForm:
@@ -74,7 +90,7 @@ class _Mapper:
                 case GroupStart():
                     self.group(item)
                 case GroupEnd():
-                    self.groups = self.groups[:-1]
+                    self.groups, self.open_groups = self.groups[:-1], self.open_groups[:-1]
                     self.sections.end()
                 case ForeignNote():
                     self.note(item)
@@ -89,7 +105,9 @@ class _Mapper:
             self.leave_out(waiting, "no question follows it")
         for remark in self.form.remarks:
             self.say(remark.name, "refused", remark.why)
-        self.questions = fold_ratings(self.questions, self.grids, self.translations)
+        self.questions = fold_ratings(self.questions, self.grids, self.translations, self.tables)
+        for row in sorted(order_rows(self.questions, self.random_rows), key=[*self.random_rows].index):
+            self.amend(self.random_rows[row], "the rows of its table have a fixed order")
         document = self.document()
         whole, part = self.counts[1:]
         return ImportedForm(document, tuple(self.report), tuple(self.mendings), (self.counts[0], whole, part))
@@ -110,6 +128,7 @@ class _Mapper:
     def group(self, group: GroupStart) -> None:
         has_title = not group.refusal and bool(self.text(group.label))
         self.groups.append(group.condition)
+        self.open_groups.append(group)
         self.sections.begin(group if has_title else None)
         if group.refusal:
             self.say(group.name, "refused", group.refusal)
@@ -154,10 +173,14 @@ class _Mapper:
         self.questions.append(question)
         if foreign.grid:
             self.grids[question["id"]] = foreign.grid
+        if foreign.has_random_place:
+            self.random_rows[question["id"]] = foreign.name
+        self.add_part(question["id"])
         exact = expressed(condition, converted) if "show_if" in question or condition == ALWAYS else set()
         context, unsuitable = self.sections.take_context(foreign, exact)
         self.place_notes(context, unsuitable, condition)
         self.add_texts(foreign, question, context, notes)
+        self.add_table(foreign, question["id"], context)
         self.translate(question, mapped, context, notes)
         self.earlier[foreign.name] = EarlierQuestion(question, mapped.by_name, foreign.is_whole, foreign.is_several)
         return self.say(foreign.name, "changed" if notes else "mapped", "; ".join(notes) or f"as {TYPES[mapped.keys['type']].title}")
@@ -247,6 +270,44 @@ class _Mapper:
         texts = self.pipe(texts)
         question |= truncate_texts(texts, notes)
 
+    def add_table(self, foreign: ForeignQuestion, question: str, context: QuestionContext) -> None:
+        """Adds the text of the table that begins with a question, and the section around it."""
+        groups, notes = context.groups, context.section_notes
+        if foreign.grid and groups and groups[-1].name == foreign.grid:
+            title, around = groups[-1].label, replace(context, groups=groups[:-1])
+        elif foreign.grid and notes and notes[-1].name == f"{foreign.grid}: text":
+            title, around = notes[-1].label, replace(context, section_notes=notes[:-1])
+        else:
+            return
+        texts = around.texts(self.form.language)
+        section = texts.get("section", {})
+        context_texts = {"section": section} if "title" in section else {"help": section["note"]} if section else {}
+        self.tables[question] = truncate_texts(self.pipe({"text": self.text(title), **context_texts}), [])
+
+    def add_part(self, question: str) -> None:
+        """Adds the part of the form that a question is in."""
+        part = next((group for group in self.open_groups if group.mixed_with is not None), None)
+        if part:
+            number = next(index for index, item in enumerate(self.form.items) if item is part)
+            self.parts[question] = FormPart(number, part.mixed_with or "")
+
+    def section_order(self) -> dict[str, str]:
+        """Returns the order of the sections, and reports what becomes of parts in random order."""
+        groups = [item for item in self.form.items if isinstance(item, GroupStart)]
+        sets = list(dict.fromkeys(group.mixed_with for group in groups if group.mixed_with))
+        if not sets:
+            return {}
+        problem = order_sections(self.questions, self.parts)
+        self.has_fixed_parts = bool(problem)
+        headings = "; their headings are names that only you read in the form: rewrite them"
+        for name in sets:
+            is_internal = any(group.has_internal_label for group in groups if group.mixed_with == name)
+            if problem:
+                self.say(name, "refused", f"its parts have a fixed order: {problem}")
+            else:
+                self.say(name, "changed", f"its parts are sections in random order{headings if is_internal else ''}")
+        return {} if problem else {"section_order": "random"}
+
     def unpiped(self, texts: Any) -> list[str]:
         """Returns the references in texts that a survey cannot show."""
         return [reference for reference in references_in(texts) if reference[2:-1].strip() not in self.earlier]
@@ -294,6 +355,7 @@ class _Mapper:
             self.say("language", "changed", "the form names no known language: its texts count as English; change it if they are not")
         elif own != "en":
             document["language"] = own
+        document |= self.section_order()
         translations = self.tagged_translations(own or "en")
         return {**document, **({"translations": translations} if translations else {}), "questions": self.questions}
 

@@ -14,18 +14,21 @@ _OWN = ("id", "text")
 Questions = list[dict[str, Any]]
 
 
-def fold_ratings(questions: Questions, grids: dict[str, str], translations: dict[str, dict[str, Any]]) -> Questions:
+def fold_ratings(
+    questions: Questions, grids: dict[str, str], translations: dict[str, dict[str, Any]], tables: dict[str, dict[str, Any]]
+) -> Questions:
     """Returns the questions, with neighbouring ones of one table as one of type `rating`.
 
     Args:
         questions: The questions of a survey file.
         grids: The table of each question that belongs to one, by its id.
         translations: The translations of the questions, by language and id.
+        tables: The text of each table, with the section that begins with it, by the id of its first question.
     """
     folded: Questions = []
     for _, group in groupby(questions, lambda question: (grids.get(question["id"], question["id"]), _shared(question))):
         block = list(group)
-        folded += [_rating(block, grids[block[0]["id"]])] if _is_block(block, translations) else block
+        folded += [_rating(block, grids[block[0]["id"]], tables)] if _is_block(block, translations) else block
     return folded
 
 
@@ -41,10 +44,11 @@ def _is_block(block: Questions, translations: dict[str, dict[str, Any]]) -> bool
     return len(block) > 1 and is_plain and is_apart and not is_translated
 
 
-def _rating(block: Questions, table: str) -> dict[str, Any]:
+def _rating(block: Questions, table: str, tables: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Returns a rating block, whose text is the title of the table."""
     first = dict(block[0])
-    title = first.pop("section", {}).get("title", "")
+    section = first.pop("section", {})
+    texts = {"text": section.get("title") or table, **({"help": section["note"]} if "note" in section else {})}
     items = [{"id": question["id"], "text": question["text"]} for question in block]
     shared = {key: first[key] for key in _SHARED if key in first and key != "type"}
-    return {"id": f"{first['id']}_block"[:60], "text": title or table, "type": "rating", **shared, "items": items}
+    return {"id": f"{first['id']}_block"[:60], **tables.get(first["id"], texts), "type": "rating", **shared, "items": items}

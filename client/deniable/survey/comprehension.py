@@ -108,10 +108,11 @@ def with_check(document: Mapping[str, Any]) -> dict[str, Any]:
     own = _language_of(str(document.get("language", "en")))
     share = {} if "epsilon" not in document else {"weight": _WEIGHT}
     check: list[dict[str, Any]] = [{"id": one.id, "text": one.texts[own], "type": "yes_no", **share} for one in STATEMENTS]
-    check[0] = {"id": check[0]["id"], "section": _SECTION[own], **check[0]}
+    place = {"fixed": "true"} if "section_order" in document else {}  # the check comes first
+    check[0] = {"id": check[0]["id"], "section": {**_SECTION[own], **place}, **check[0]}
     is_bare = bool(questions) and "section" not in questions[0]
     if is_bare:
-        questions[0] = {**questions[0], "section": {"title": _NEXT[own]}}
+        questions[0] = {**questions[0], "section": {"title": _NEXT[own], **place}}
     following = questions[0].get("id") if is_bare else None
     translated = document.get("translations")
     if isinstance(translated, Mapping):

@@ -32,7 +32,8 @@ class Content:
         groups: The public labels of groups; each submission has one.
         access: "open", or "invited" if each submission needs a one-time code.
         layout: "list", or "steps" for one question a page.
-        order: How a respondent's device orders the questions: "random", "rotate", or empty for the given order.
+        order: How a respondent's device orders the questions of a section: "random", "rotate", or empty for the given order.
+        section_order: How it orders the sections, likewise.
         release: When a server shows respondents' records: "close", all together when the survey closes, or "daily", once a day at most.
         batch: The fewest records of a part (a group, by hand or not) that a server releases together, and the fewest it shows by group.
         results: "private", or "public" if a server shows the results to everyone once records are shown.
@@ -59,6 +60,7 @@ class Content:
     access: str = "open"
     layout: str = "list"
     order: str = ""
+    section_order: str = ""
     release: str = "daily"
     batch: int = BATCH
     results: str = "private"

@@ -102,6 +102,7 @@ def _content(validator: Validator) -> Content:
     _check_word(validator, top, "layout", LAYOUT)
     _check_word(validator, top, "release", RELEASE)
     _check_word(validator, top, "order", ORDERS)
+    _check_word(validator, top, "section_order", ORDERS)
     _check_word(validator, top, "results", RESULTS)
     batch, accepts_small = _batch(validator, top)
     _check_issuer(validator, top)
@@ -120,7 +121,7 @@ def _content(validator: Validator) -> Content:
         accept_high_epsilon=accepts,
         **{
             key: top[key]
-            for key in ("id", *TEXTS, "logo", "return_link", "access", "layout", "order", "results", "language", "issuer")
+            for key in ("id", *TEXTS, "logo", "return_link", "access", "layout", "order", "section_order", "results", "language", "issuer")
             if key in top
         },
     )

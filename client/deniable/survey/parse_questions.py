@@ -29,7 +29,7 @@ from deniable.survey.rating import (
 )
 from deniable.survey.total import shares_of_epsilon
 from deniable.survey.types import TYPES
-from deniable.survey.types.base import NO_ANSWER, QuestionType, whole_number
+from deniable.survey.types.base import NO_ANSWER, ORDERS, QuestionType, whole_number
 from deniable.survey.validator import Validator, excerpt
 
 MAX_QUESTIONS = 2048
@@ -122,13 +122,20 @@ class _Questions:
             self.validator.refuse(f"{where}.{key}", message)
         if "grid" in source:
             self.validator.refuse(f"{where}.grid", "must be left out: the block itself is the grid of its items")
+        order = self.item_order(source, where)
         block = self.question(as_scale(source), where, share, parts=1 if problems else len(items))
         if block and block.id in self.grids:
             self.validator.refuse(f"{where}.id", f"must be unique, got the id of a grid again: {excerpt(block.id)}")
         if block is None or problems:
             return [None]
-        grid = Grid(block.id, block.raw_text, block.raw_help, str(items[0].get("id")))
+        grid = Grid(block.id, block.raw_text, block.raw_help, str(items[0].get("id")), order)
         return [self.item(item, f"{where}.items[{index}]", block, grid) for index, item in enumerate(items)]
+
+    def item_order(self, source: Mapping[str, Any], where: str) -> str:
+        """Returns how a device orders the items of a rating block or a grid; empty for the given order."""
+        if "order" in source and source["order"] not in ORDERS:
+            self.validator.refuse(f"{where}.order", f"must be {' or '.join(ORDERS)}, got {excerpt(source['order'])}")
+        return str(source.get("order", ""))
 
     def item(self, source: Mapping[str, Any], where: str, block: Question, grid: Grid) -> Question | None:
         """Returns an item of a rating block, or None if it is invalid."""
@@ -186,10 +193,11 @@ class _Questions:
         begins = not (previous and previous.grid and previous.grid.id == name)
         if begins and self.has_invalid and "text" not in source:
             return None  # the author has to correct an earlier question first
-        self.validator.keys(source, where, required=["id", "text"] if begins else ["id"], optional=["help"] if begins else [])
+        self.validator.keys(source, where, required=["id", "text"] if begins else ["id"], optional=["help", "order"] if begins else [])
         self.validator.identifier(source, f"{where}.id", QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first")
         for key in BLOCK_TEXTS:
             self.validator.text(source, where, key)
+        order = self.item_order(source, where)
         if begins and isinstance(name, str) and name in self.grids:
             self.validator.refuse(where, f"must have a new id: the questions of {name} must follow each other")
         if question.raw_help:
@@ -201,7 +209,7 @@ class _Questions:
             return None
         if previous and not begins:
             return replace(question, grid=previous.grid)
-        return replace(question, grid=Grid(source["id"], source["text"], source.get("help", ""), question.id))
+        return replace(question, grid=Grid(source["id"], source["text"], source.get("help", ""), question.id, order))
 
     def required(self, source: Mapping[str, Any], where: str) -> bool:
         """Returns whether a question must be answered; questions with a condition never must."""
@@ -242,10 +250,11 @@ class _Questions:
             self.validator.refuse(where, f"must be a mapping with the keys title and, if needed, note, got {type(source).__name__}")
             return None
         before = len(self.validator.problems)
-        self.validator.keys(source, where, required=["title"], optional=["note"])
+        self.validator.keys(source, where, required=["title"], optional=["note", "fixed"])
         for key in ("title", "note"):
             self.validator.text(source, where, key)
-        return Section(source["title"], source.get("note", "")) if len(self.validator.problems) == before else None
+        is_fixed = self.validator.flag(source, f"{where}.fixed", False)
+        return Section(source["title"], source.get("note", ""), is_fixed) if len(self.validator.problems) == before else None
 
     def check_pipes(self, source: Mapping[str, Any], where: str) -> None:
         """Checks the references to earlier answers in a question's texts."""

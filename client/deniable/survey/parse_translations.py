@@ -125,7 +125,7 @@ def _check_grid_texts(validator: Validator, words: Mapping[str, Any], where: str
 
 def _check_section(validator: Validator, words: Any, where: str, question: Question) -> None:
     """Checks the texts of the section that begins with a question."""
-    own = question.section.to_dict() if question.section else {}
+    own = question.section.raw_texts if question.section else {}
     if not own:
         validator.refuse(where, f"must be left out: no section begins with question {question.id}")
     elif not isinstance(words, Mapping) or not words:

@@ -21,10 +21,17 @@ from deniable.survey.types.base import NO_ANSWER, QuestionType
 
 @dataclass(frozen=True)
 class Section:
-    """Heading before a question, for this and the following questions up to the next section. The note may be empty."""
+    """Heading before a question, for this and the following questions up to the next section.
+
+    Attributes:
+        raw_title: The title as the survey file has it.
+        raw_note: A note below the title, or empty.
+        is_fixed: Whether no section moves past it where a device draws the order of sections.
+    """
 
     raw_title: str
     raw_note: str = ""
+    is_fixed: bool = False
 
     @cached_property
     def title(self) -> str:
@@ -36,9 +43,14 @@ class Section:
         """The note without answers."""
         return without_answers(self.raw_note)
 
-    def to_dict(self) -> dict[str, str]:
-        """Returns the section as a survey file writes it."""
+    @property
+    def raw_texts(self) -> dict[str, str]:
+        """The texts by their keys in a survey file."""
         return {"title": self.raw_title, **({"note": self.raw_note} if self.raw_note else {})}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the section as a survey file writes it."""
+        return {**self.raw_texts, **({"fixed": True} if self.is_fixed else {})}
 
 
 @dataclass(frozen=True)
@@ -49,13 +61,15 @@ class Grid:
         id: The block's id.
         raw_text: The text before all of them.
         raw_help: An explanation below the text, or empty.
-        first: The id of the first of the questions, which has the texts in a definition.
+        first: The id of the first of the questions, which has the texts and the order in a definition.
+        order: How a respondent's device orders the questions: "random", "rotate", or empty for the given order.
     """
 
     id: str
     raw_text: str
     raw_help: str
     first: str
+    order: str = ""
 
     @cached_property
     def text(self) -> str:
@@ -67,10 +81,15 @@ class Grid:
         """The explanation without answers."""
         return without_answers(self.raw_help)
 
+    @property
+    def raw_texts(self) -> dict[str, str]:
+        """The texts by their keys in a survey file."""
+        return {"text": self.raw_text, **({"help": self.raw_help} if self.raw_help else {})}
+
     def to_dict(self, question: str) -> dict[str, str]:
         """Returns the mark of one of the questions, by its id, as a survey file writes it."""
-        texts = {"text": self.raw_text, **({"help": self.raw_help} if self.raw_help else {})}
-        return {"id": self.id, **(texts if question == self.first else {})}
+        order = {"order": self.order} if self.order else {}
+        return {"id": self.id, **({**self.raw_texts, **order} if question == self.first else {})}
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def _ties(source: Mapping[str, Any], first: dict[str, Any]) -> list[Any]:
 
 def as_scale(source: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a block as a scale question: everything that its items share."""
-    return {key: value for key, value in source.items() if key != "items"} | {"type": "scale"}
+    return {key: value for key, value in source.items() if key not in ("items", "order")} | {"type": "scale"}
 
 
 def item_texts(sources: Sequence[Any], words: Mapping[str, Any]) -> dict[str, Any]:

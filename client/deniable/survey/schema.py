@@ -119,14 +119,24 @@ def _text(key: str, description: str) -> dict[str, Any]:
 
 
 def _section(description: str, required: bool) -> dict[str, Any]:
-    texts = {"title": _text("title", "The section's title."), "note": _text("note", "A note below the title.")}
+    properties = {"title": _text("title", "The section's title."), "note": _text("note", "A note below the title.")}
+    if required:
+        rule = "true keeps the section in its place: with `section_order`, no section moves past it."
+        properties["fixed"] = {"enum": [True, False, "true", "false"], "description": rule}
     minimum: dict[str, Any] = {"required": ["title"]} if required else {"minProperties": 1}
-    return {"type": "object", "description": description, "properties": texts, **minimum, "additionalProperties": False}
+    return {"type": "object", "description": description, "properties": properties, **minimum, "additionalProperties": False}
+
+
+ITEM_ORDER: dict[str, Any] = {
+    "enum": list(ORDERS),
+    "description": "The order of the items, drawn on each device; as written if left out.",
+}
 
 
 def _grid(required: list[str]) -> dict[str, Any]:
     texts = {"text": _text("text", "The text of all items."), "help": _text("help", "An explanation below the text.")}
-    properties = {**({"id": {"type": ["string", "boolean"], "pattern": f"^{QUESTION_ID.pattern}$"}} if required else {}), **texts}
+    own = {"id": {"type": ["string", "boolean"], "pattern": f"^{QUESTION_ID.pattern}$"}, "order": ITEM_ORDER}
+    properties = {**(own if required else {}), **texts}
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
@@ -203,6 +213,10 @@ def survey_schema() -> dict[str, Any]:
             "order": {
                 "enum": list(ORDERS),
                 "description": "The order of the questions in each section, drawn on each device; as written if left out.",
+            },
+            "section_order": {
+                "enum": list(ORDERS),
+                "description": "The order of the sections, drawn on each device; as written if left out.",
             },
             "release": {
                 "enum": list(RELEASE),
@@ -295,4 +309,5 @@ def _rating() -> dict[str, Any]:
         "items": {**item, "required": ["id", "text"], "additionalProperties": False},
         "description": "The items, in order. Each becomes a scale question with the options of the block.",
     }
-    return {**scale, "properties": {**properties, "type": {"const": RATING}, "items": items}, "required": [*scale["required"], "items"]}
+    own = {"type": {"const": RATING}, "items": items, "order": ITEM_ORDER}
+    return {**scale, "properties": {**properties, **own}, "required": [*scale["required"], "items"]}

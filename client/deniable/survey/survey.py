@@ -113,8 +113,9 @@ class Survey(Content):
 
     @property
     def draws_order(self) -> bool:
-        """Whether a respondent's device draws the order of the questions, or of the options of one."""
-        return bool(self.order) or any(question.kind.drawn_order for question in self.questions)
+        """Whether a respondent's device draws the order of sections, questions, items or options."""
+        of_questions = any(question.kind.drawn_order or (question.grid and question.grid.order) for question in self.questions)
+        return bool(self.order or self.section_order) or of_questions
 
     @cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
@@ -214,13 +215,13 @@ class Survey(Content):
             for question in self.questions:
                 own = texts.get("questions", {}).get(question.id, {})
                 here = f"questions.{question.id}"
-                grid = question.grid.to_dict(question.id) if question.grid else {}
-                has_options = question.options and (not question.grid or "text" in grid)
+                grid = question.grid.raw_texts if question.grid and question.grid.first == question.id else {}
+                has_options = question.options and (not question.grid or grid)
                 keys = ["text", *(["options"] if has_options else []), *(["help"] if question.help else [])]
                 gaps += [(language, f"{here}.{key}") for key in keys if key not in own]
-                section = question.section.to_dict() if question.section else {}
+                section = question.section.raw_texts if question.section else {}
                 gaps += [(language, f"{here}.section.{key}") for key in section if key not in own.get("section", {})]
-                gaps += [(language, f"{here}.grid.{key}") for key in grid if key != "id" and key not in own.get("grid", {})]
+                gaps += [(language, f"{here}.grid.{key}") for key in grid if key not in own.get("grid", {})]
         return tuple(gaps)
 
     def to_dict(self) -> dict[str, Any]:

@@ -39,7 +39,6 @@ from deniable_server.drafts.editor.draft_text import (
 )
 from deniable_server.drafts.editor.fields import fields_of, value_of
 from deniable_server.drafts.editor.forms import KEYS, PLANNED, EditorForm, too_many
-from deniable_server.drafts.editor.known_keys import survey_keys
 from deniable_server.drafts.editor.messages import action_message, quoted
 from deniable_server.drafts.editor.missing_translations import missing_translations
 from deniable_server.drafts.editor.mistakes import field_name, is_missing, messages_by_field
@@ -302,7 +301,6 @@ def _editor(state: _EditorState, more: list[Problem] | None = None, conflict: bo
         "lines": question_lines(form, mistakes),
         "open_question": open_question(state.focus, mistakes, len(form.questions)),
         "types": KEYS,
-        "survey_keys": survey_keys(),
         "most": MOST_QUESTIONS,
         "field_name": lambda field: field_name(field, labels),
     }

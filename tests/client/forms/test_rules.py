@@ -219,12 +219,12 @@ def test_ratings_become_blocks() -> None:
         {"id": "c", "text": "C", **shared},
     ]
     grids = {"a": "g", "b": "g"}
-    block, alone = fold_ratings(questions, grids, {})
+    block, alone = fold_ratings(questions, grids, {}, {})
     assert (block["text"], block["items"], block["options"]) == ("T", [{"id": "a", "text": "A"}, {"id": "b", "text": "B"}], ["Bad", "Good"])
     assert alone == questions[2]
-    assert fold_ratings(questions, grids, {"de": {"b": {"text": "B"}}}) == questions
+    assert fold_ratings(questions, grids, {"de": {"b": {"text": "B"}}}, {}) == questions
     shows = [questions[0], {**questions[1], "text": "More than ${a}?"}, questions[2]]
-    assert fold_ratings(shows, grids, {}) == shows
+    assert fold_ratings(shows, grids, {}, {}) == shows
 
 
 def test_dates_that_a_spreadsheet_made_of_options_are_restored_and_reported() -> None:

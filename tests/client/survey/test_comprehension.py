@@ -58,6 +58,12 @@ def test_it_is_a_section_of_its_own_in_each_language_that_it_has() -> None:
     ]
 
 
+def test_it_stays_first_where_devices_draw_the_order_of_sections() -> None:
+    survey = Survey.from_dict(with_check({**PLAIN, "section_order": "random"}))
+    assert [question.section.is_fixed for question in survey.questions if question.section] == [True, True]
+    assert not Survey.from_dict(with_check(PLAIN)).questions[0].section.is_fixed  # type: ignore[union-attr]
+
+
 def test_a_check_is_added_once_and_a_survey_of_epsilons_gets_no_weights() -> None:
     once = with_check(PLAIN)
     assert with_check(once) == once

@@ -23,6 +23,13 @@ USED: dict[str, Any] = {"id": "used", "text": "Which?", "type": "multi_choice", 
 PHQ: list[dict[str, Any]] = [
     {"id": f"p{n}", "text": "?", "type": "scale", "options": ["no", "some", "much"], "scores": ["0", "1", "2"]} for n in (1, 2)
 ]
+MOOD: dict[str, Any] = {
+    "id": "mood",
+    "text": "?",
+    "type": "rating",
+    "options": ["no", "some", "much"],
+    "items": [{"id": "m1", "text": "?"}, {"id": "m2", "text": "?"}],
+}
 WHY: dict[str, Any] = {"id": "why", "text": "Why?", "type": "yes_no"}
 
 
@@ -57,6 +64,40 @@ def test_an_order_is_part_of_the_definition_and_changes_nothing_else() -> None:
     assert [own["order"], *(question["order"] for question in own["questions"])] == ["random", "random", "rotate"]
     assert drawn.draws_order
     assert not plain.draws_order
+
+
+def test_an_order_of_items_and_of_sections_is_part_of_the_definition_and_changes_nothing_else() -> None:
+    german = {"de": {"questions": {"mood": {"text": "Wie oft?"}, "fruit": {"section": {"title": "Obst"}}}}}
+    fruit = {**FRUIT, "section": {"title": "Fruit", "fixed": "true"}}
+    plain = survey_of(MOOD, {**fruit, "section": {"title": "Fruit"}}, USED, translations=german)
+    drawn = survey_of({**MOOD, "order": "rotate"}, fruit, USED, section_order="random", translations=german)
+    assert drawn.digest != plain.digest
+    assert [field.bits for field in drawn.record.fields] == [field.bits for field in plain.record.fields]
+    assert [(item.channel, item.categories) for item in drawn.items] == [(item.channel, item.categories) for item in plain.items]
+    own = json.loads(drawn.definition)
+    assert [question.get("grid") for question in own["questions"][:2]] == [{"id": "mood", "text": "?", "order": "rotate"}, {"id": "mood"}]
+    assert (own["section_order"], own["questions"][2]["section"]) == ("random", {"title": "Fruit", "fixed": True})
+    assert "fixed" not in json.dumps(json.loads(plain.definition))
+    assert drawn.untranslated == plain.untranslated
+    assert [survey.draws_order for survey in (drawn, plain)] == [True, False]
+    assert survey_of({**MOOD, "order": "random"}).draws_order
+    assert survey_of(fruit, section_order="rotate").draws_order
+    assert survey_of({**fruit, "section": {"title": "Fruit", "fixed": "false"}}) == survey_of({**fruit, "section": {"title": "Fruit"}})
+
+
+def test_every_mistake_in_an_order_of_items_or_sections_has_its_place_and_its_rule() -> None:
+    assert wrong({**MOOD, "order": "shuffle"}) == ["questions[0].order: must be random or rotate, got 'shuffle'"]
+    assert wrong(FRUIT, section_order="shuffle") == ["section_order: must be random or rotate, got 'shuffle'"]
+    fixed = {**FRUIT, "section": {"title": "T", "fixed": "yes"}}
+    assert wrong(fixed) == ["questions[0].section.fixed: must be true or false, got 'yes'"]
+    grids = [{**PHQ[0], "grid": {"id": "g", "text": "?", "order": "any"}}, {**PHQ[1], "grid": {"id": "g", "order": "random"}}]
+    (message,) = wrong(grids[0])
+    assert message == "questions[0].grid.order: must be random or rotate, got 'any'"
+    (message,) = wrong({**grids[0], "grid": {"id": "g", "text": "?"}}, grids[1])
+    assert message.startswith("questions[1].grid.order: is not a known key")
+    german = {"de": {"questions": {"fruit": {"section": {"title": "T", "fixed": "true"}}}}}
+    (message,) = wrong({**FRUIT, "section": {"title": "T"}}, translations=german)
+    assert message.startswith("translations.de.questions.fruit.section.fixed: is not a known key")
 
 
 def test_an_order_is_random_or_rotate_and_of_options_that_have_none() -> None:

@@ -84,14 +84,17 @@ EVERY_TYPE = Asked(_QUESTIONS, _ANSWERS)
 _OFTEN = ["Not at all", "Several days", "More than half the days", "Nearly every day"]
 _MOOD: dict[str, Any] = {
     "id": "mood",
+    "section": {"title": "These days"},
     "type": "rating",
     "text": "How often have you been bothered by these?",
     "options": _OFTEN,
     "items": [{"id": "joy", "text": "Little joy"}, {"id": "sleep", "text": "Trouble with sleep"}, {"id": "down", "text": "Feeling down"}],
+    "order": "random",
     "required": False,
 }
 _TOOK: dict[str, Any] = {
     "id": "took",
+    "section": {"title": "Remedies"},
     "text": "What have you taken?",
     "type": "multi_choice",
     "options": ["tea", "pills", "drops", "I do not know"],
@@ -114,4 +117,9 @@ RATED = Asked(
         {"joy": _OFTEN[3], "sleep": _OFTEN[3], "down": _OFTEN[2], "took": ["tea", "pills"], "helped": "yes"},
     ],
 )
-"""A rating block, a question about the sum of its scores with its answers in the text, an exclusive option, and limits of a selection."""
+"""A rating block, a question about the sum of its scores with its answers in the text, and a selection with limits and an exclusive option.
+
+Items, options and, with `section_order`, sections come in an order that the device draws.
+"""
+SAME = Asked(RATED.questions, RATED.answers[1:] * 2)
+"""The same, and two people who say the same."""

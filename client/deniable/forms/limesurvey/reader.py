@@ -91,8 +91,6 @@ class _Reader:
         return ForeignForm(title, title, self.language, "", list(self.items()), list(self.remarks()))
 
     def remarks(self) -> Iterator[Refusal]:
-        if any(row.get("randomization_group") for row in self.groups):
-            yield Refusal("randomization_group", "groups have a fixed order")
         if self.tables.table("quota"):
             yield Refusal("quota", "quotas are left out: after publishing, set them for each group on the page Settings")
 
@@ -174,7 +172,9 @@ class _Reader:
         group_ids = {row.get("gid", "") for row in self.groups}
         for group in self.groups:
             name = f"group {group.get('gid', '')}"
-            yield GroupStart(name, self.text("gid", group, "group_name"), self.condition(group.get("grelevance", ""))[0])
+            title, condition = self.text("gid", group, "group_name"), self.condition(group.get("grelevance", ""))[0]
+            mixed_with = group.get("randomization_group", "")
+            yield GroupStart(name, title, condition, mixed_with=f"randomization_group {mixed_with}" if mixed_with else "")
             if description := self.text("gid", group, "description"):
                 yield ForeignNote(f"{name}: description", description)
             for row in self.questions:
@@ -297,7 +297,9 @@ class _Reader:
         foreign.label = foreign.label or self.text("qid", row, "question")
         foreign.hint = foreign.hint or (self.text("qid", row, "help") if not foreign.grid else {})
         foreign.is_required = row.get("mandatory") == "Y"
-        foreign.is_random = own.get("random_order") == "1" or own.get("answer_order") == "random"
+        is_random = own.get("random_order") == "1"
+        foreign.has_random_place = is_random and row.get("type", "") in (*_ARRAYS, "K")  # there it is about the rows
+        foreign.is_random = (is_random and not foreign.has_random_place) or own.get("answer_order") == "random"
         foreign.condition, losses = self.condition_of(row)
         foreign.losses += losses
         foreign.losses += dict.fromkeys(loss for key, loss in _LOSSES.items() if own.get(key))

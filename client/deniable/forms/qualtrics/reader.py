@@ -70,20 +70,28 @@ class _Reader:
         self.blocks = {str(block.get("ID")): block for block in blocks}
         self.flow = next((one["Payload"].get("Flow") for one in elements if one.get("Element") == "FL"), None)
         self.remarks: list[Refusal] = []
+        self.has_parts = False
 
     def form(self, name: str) -> ForeignForm:
         title = self.title or name
         flow = self.flow or [{"Type": "Block", "ID": key} for key, block in self.blocks.items() if block.get("Type") != "Trash"]
-        items = list(self.items(flow))
+        self.has_parts = any(map(_is_mixed, flow))
+        items = list(self.items(flow, is_outer=True))
         return ForeignForm(title, title, self.language, "", items, self.remarks)
 
-    def items(self, flow: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
-        """Yields the items of a flow. After a branch that ends the survey, only the others are asked."""
+    def items(self, flow: Sequence[Mapping[str, Any]], mixed_with: str = "", is_outer: bool = False) -> Iterator[Item]:
+        """Yields the items of a flow. After a branch that ends the survey, only the others are asked.
+
+        Args:
+            flow: The elements of the flow.
+            mixed_with: The name of the randomizer around it, if its blocks become sections in random order.
+            is_outer: Whether the flow is the survey's own.
+        """
         ends = 0
         for element in flow:
             kind, inner = element.get("Type"), element.get("Flow") or []
             if kind in ("Block", "Standard"):
-                yield from self.block(self.blocks.get(str(element.get("ID")), {}))
+                yield from self.part(self.blocks.get(str(element.get("ID")), {}), mixed_with)
             elif kind == "Branch":
                 condition = condition_of(element.get("BranchLogic"), self.name_of)
                 yield GroupStart("", {}, condition)
@@ -93,8 +101,10 @@ class _Reader:
                     ends += 1
                     yield GroupStart("", {}, negate(condition))
             elif kind == "BlockRandomizer":
-                self.randomizer(element, len(inner))
-                yield from self.items(inner)
+                is_mixed = is_outer and _is_mixed(element)
+                if not is_mixed:
+                    self.randomizer(element, len(inner))
+                yield from self.items(inner, _flow_name(element) if is_mixed else "")
             else:
                 yield from self.items(inner)
         yield from [GroupEnd()] * ends
@@ -103,7 +113,17 @@ class _Reader:
         """Reports what a random choice of blocks becomes."""
         subset = str(element.get("SubSet") or count)
         why = f"all are asked all {count} parts, not {subset} of them by chance" if subset != str(count) else "its parts have a fixed order"
-        self.remarks.append(Refusal(str(element.get("FlowID") or "randomizer"), why))
+        self.remarks.append(Refusal(_flow_name(element), why))
+
+    def part(self, block: Mapping[str, Any], mixed_with: str) -> Iterator[Item]:
+        """Yields the questions of a block; as a part of the form with a title if the form shows some blocks in random order."""
+        title = str(block.get("Description") or block.get("ID") or "")
+        if not self.has_parts:
+            yield from self.block(block)
+            return
+        yield GroupStart(f"block {title}", {self.language: title}, ALWAYS, mixed_with=mixed_with, has_internal_label=True)
+        yield from self.block(block)
+        yield GroupEnd()
 
     def block(self, block: Mapping[str, Any]) -> Iterator[Item]:
         """Yields the questions of a block."""
@@ -158,6 +178,8 @@ class _Reader:
                 one.label = label
                 if one.is_plain and is_ordinal(one.options):
                     one.kind, one.grid = "scale", _tag(payload)
+                randomization = str(_mapping(payload.get("Randomization")).get("Type") or "None")
+                one.has_random_place = has_title and randomization not in ("None", "ScaleReversal")
             yield self.finished(payload, one, ALWAYS)
         yield GroupEnd()
 
@@ -259,3 +281,14 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _values(value: Any) -> list[Any]:
     return list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else []
+
+
+def _is_mixed(element: Mapping[str, Any]) -> bool:
+    """Returns whether an element of a flow shows all of its parts, each a block, in random order."""
+    inner = element.get("Flow") or []
+    has_blocks = len(inner) > 1 and all(one.get("Type") in ("Block", "Standard") for one in inner)
+    return element.get("Type") == "BlockRandomizer" and has_blocks and str(element.get("SubSet") or len(inner)) == str(len(inner))
+
+
+def _flow_name(element: Mapping[str, Any]) -> str:
+    return str(element.get("FlowID") or "randomizer")

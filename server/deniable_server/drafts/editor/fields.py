@@ -30,7 +30,8 @@ from deniable_server.drafts.editor.shapes import (
 )
 
 LINE = ("id", "epsilon", "ask", "batch", "language", "return_link", "logo")
-DEFAULTS = {"access": "open", "layout": "list", "release": "", "results": "private", "order": ""}  # of surveys without these keys
+DEFAULTS = {"access": "open", "layout": "list", "release": "", "results": "private", "order": "", "section_order": ""}
+"""The choices of surveys without these keys."""
 FLAGS = ("accept_high_epsilon", "accept_small_batches")
 QUESTION_LINE = ("id", "type", "epsilon", "weight", "low", "high", "levels", "none", "at_least", "at_most")
 SECTION = ("title", "note")
@@ -93,7 +94,7 @@ def _question_fields(value: Mapping[str, Any], translations: Sequence[Mapping[st
     if (condition := rows_of(rest.get("show_if"))) is not None:
         del rest["show_if"]
     fields["joined"], fields["conditions"] = condition or ("all", [dict(BLANK)])
-    fields |= _section_fields(rest.pop("section") if _is_section(rest.get("section")) else {})
+    fields |= _extract_section(rest)
     ids, words = item_ids(fields["items"]), [texts.get("questions", {}) for texts in translations]
     fields["words"] = [words_of(own.get(fields["id"], {}), format_item_words(ids, own)) for own in words]
     return fields | {"was": fields["id"], "was_items": " ".join(ids), "rest": json.dumps(rest) if rest else ""}
@@ -114,8 +115,19 @@ def _section_fields(value: Mapping[str, Any]) -> Fields:
     return {f"section_{key}": value.get(key, "") for key in SECTION}
 
 
+def _extract_section(rest: dict[str, Any]) -> Fields:
+    """Removes a section from `rest` if there is a field for each of its keys, and returns its fields."""
+    section = rest.get("section")
+    texts = {key: value for key, value in section.items() if key != "fixed"} if isinstance(section, Mapping) else {}
+    is_fixed = isinstance(section, Mapping) and section.get("fixed") == "true"
+    if not _is_section(texts) or (isinstance(section, Mapping) and "fixed" in section and not is_fixed):
+        return {**_section_fields({}), "section_fixed": False}
+    del rest["section"]
+    return {**_section_fields(texts), "section_fixed": is_fixed}
+
+
 def _is_section(value: Any) -> bool:
-    """Returns whether a section has a field for each of its keys."""
+    """Returns whether the texts of a section have a field for each of them."""
     if not isinstance(value, Mapping) or not value or not set(value) <= set(SECTION):
         return False
     return all(format_text(text) is not None for text in value.values())
@@ -252,6 +264,7 @@ def _item_texts(question: Fields, words: str) -> dict[str, Any]:
 
 def _set_section(fields: Mapping[str, Any]) -> dict[str, Any]:
     section = {key: fields[f"section_{key}"] for key in SECTION if fields[f"section_{key}"]}
+    section |= {"fixed": "true"} if fields.get("section_fixed") else {}
     return {"section": section} if section else {}
 
 

@@ -114,6 +114,7 @@ class QuestionForm(Form):
     conditions = FieldList(FormField(ConditionForm))
     section_title = TextAreaField("Section title", render_kw={"rows": 1}, description="The section ends where the next one starts.")
     section_note = TextAreaField("Section note", render_kw={"rows": 2})
+    section_fixed = BooleanField("Keep this section in its place", description="No section moves past it.")
     weight = StringField("Weight", description="Its share of the survey’s epsilon, relative to the other questions. Default: 1.")
     epsilon = StringField("Epsilon", description="Only if the survey has no epsilon.")
     was = HiddenField()
@@ -184,7 +185,8 @@ class EditorForm(FlaskForm):
     access = SelectField("Who may answer", validate_choice=False)
     layout = SelectField("Layout", validate_choice=False)
     language = StringField("Language of the texts", description="Default: en.")
-    order = SelectField("Order of the questions", validate_choice=False)
+    order = SelectField("Order of the questions in a section", validate_choice=False)
+    section_order = SelectField("Order of the sections", validate_choice=False)
     accept_high_epsilon = BooleanField("Allow epsilon above 8: respondents read that their protection is weak")
     accept_small_batches = BooleanField("Allow fewer than 10 records shown together: respondents read among how few theirs is")
     rest = HiddenField()
@@ -206,8 +208,8 @@ class EditorForm(FlaskForm):
 
     def with_choices(self) -> EditorForm:
         """Adds the choices of each question (types and earlier questions) and returns the form."""
-        self.access.choices, self.layout.choices, self.release.choices, self.order.choices = ACCESS, LAYOUT, RELEASE, ORDER
-        self.results.choices = RESULTS
+        self.access.choices, self.layout.choices, self.release.choices, self.results.choices = ACCESS, LAYOUT, RELEASE, RESULTS
+        self.order.choices = self.section_order.choices = ORDER
         types = kinds_of_answers()
         earlier: dict[str, EarlierAnswer] = {}
         most = max(_FEWEST_NAMES, _NAMES // (1 + sum(len(entry.form.conditions) for entry in self.questions)))

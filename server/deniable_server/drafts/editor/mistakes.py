@@ -16,7 +16,7 @@ _WORDS = re.compile(
     re.DOTALL,
 )
 _LANGUAGE = re.compile(r"translations\.([^.]*)(?:\.(.*))?", re.DOTALL)
-_NAMES = {"required": "optional", "section": "section_title", "section.title": "section_title", "section.note": "section_note"}
+_NAMES = {"required": "optional", "section": "section_title", **{f"section.{key}": f"section_{key}" for key in ("title", "note", "fixed")}}
 _END_WORDS = {  # the ends of a condition's range, as their fields call them
     "must have at_least, below or both: the range of the sum": "must have a number here, in “Below”, or in both",
     "must be above at_least": "must be above “At least”",

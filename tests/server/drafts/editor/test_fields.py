@@ -59,6 +59,22 @@ def test_what_no_field_can_hold_is_kept_beside_what_was_changed() -> None:
     assert value_of(made) == {**value, "title": "Other", "questions": [question]}
 
 
+def test_the_order_of_items_and_sections_and_a_fixed_section_have_fields() -> None:
+    items = [{"id": "a", "text": "A"}, {"id": "b", "text": "B"}]
+    block = {"id": "m", "text": "M", "type": "rating", "options": ["x", "y"], "items": items, "order": "rotate"}
+    fixed = {"id": "q", "text": "Q", "type": "yes_no", "section": {"title": "S", "fixed": "true"}}
+    value = {"deniable": "1", "id": "s", "title": "T", "about": "A", "epsilon": "1", "section_order": "random", "questions": [block, fixed]}
+    made = fields_of(value)
+    assert (made["section_order"], made["rest"]) == ("random", "")
+    assert [(one["order"], one["section_fixed"], one["rest"]) for one in made["questions"]] == [("rotate", False, ""), ("", True, "")]
+    assert value_of(made) == value
+    made["section_order"], made["questions"][1]["section_fixed"] = "", False
+    assert value_of(made)["questions"][1]["section"] == {"title": "S"}
+    assert "section_order" not in value_of(made)
+    made["questions"][1] |= {"section_title": "", "section_fixed": True}
+    assert value_of(made)["questions"][1]["section"] == {"fixed": "true"}  # its missing title is reported at its field
+
+
 def test_what_is_asked_after_a_question_is_asked_after_it_under_its_new_name() -> None:
     value = parse(
         "id: s\nquestions: [{id: a, text: A, type: yes_no}, {id: b, text: B, type: yes_no, show_if: {question: a, is: [yes]}}]\n"
