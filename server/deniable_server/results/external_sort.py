@@ -54,7 +54,7 @@ def _sort_in_buckets(runs: Iterator[bytes], size: int, most: int, count: int) ->
 def _write_runs(file: IO[bytes], runs: Iterator[bytes], size: int, count: int) -> tuple[Keys, NDArray[np.int64]]:
     """Writes each run sorted. Returns the pivots, and a row for each run: where the buckets and the records equal to a pivot begin.
 
-    The positions are those of records in the file; the last one is where the run ends.
+    Positions count the records of the file; the last one is where the run ends.
     """
     keys = _sorted(next(runs), size)
     pivots = np.unique(keys[len(keys) // (count + 1) :: -(-len(keys) // (count + 1))])
@@ -77,7 +77,7 @@ def _bucket(file: IO[bytes], bounds: NDArray[np.int64]) -> Iterator[bytes]:
 
 
 def _in_runs(reports: Iterable[bytes], length: int) -> Iterator[bytes]:
-    """Yields the same bytes in chunks of this length; the last one may be shorter."""
+    """Yields the same bytes in chunks of this length, and the rest in a shorter one."""
     chunks, missing = list[bytes](), length
     for report in reports:
         for first in range(0, len(report), length):
