@@ -89,15 +89,15 @@ def _direction(text: str) -> str:
 
 
 def _with_texts(svg: str) -> str:
-    """Returns a chart whose texts are elements of the page: WeasyPrint draws those of an SVG letter by letter, and so breaks Arabic."""
+    """Returns a chart whose texts are elements of the page: WeasyPrint draws an SVG's texts letter by letter: wrong for Arabic."""
     texts = "".join(_element(float(group[1]), *text.groups()) for group in _GROUP.finditer(svg) for text in _TEXT.finditer(group[2]))
     shapes = _TEXT.sub("", svg)
-    drawn = _SIZE.sub(
+    drawing_with_title = _SIZE.sub(
         lambda match: f' width="{float(match[1]) * _SCALE:g}" height="{float(match[2]) * _SCALE:g}"{match[4]}><title>{match[3]}</title>',
         shapes,
         count=1,
     )
-    return f'<div class="chart">{drawn}{texts}</div>'
+    return f'<div class="chart">{drawing_with_title}{texts}</div>'
 
 
 def _element(top: float, x: str, y: str, style: str, text: str) -> str:
