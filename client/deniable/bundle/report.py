@@ -29,7 +29,8 @@ _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}"
     "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .75rem;border-bottom:1px solid #d0d0d0;text-align:start}"
     ".n{text-align:right}th{hyphens:auto}svg{max-width:100%;height:auto}td{overflow-wrap:anywhere}@media(max-width:40rem){table{table-layout:fixed;width:100%}th,td{padding:.25rem;font-size:.75rem;overflow-wrap:anywhere}}"
-    "h1,h2,p{overflow-wrap:anywhere}@media print{.question{break-before:page;break-inside:avoid}.question+:not(.question){break-before:page}}"
+    "h1,h2,p{overflow-wrap:anywhere}"
+    "@media print{.question{break-before:page;break-inside:avoid}.question+:not(.question){break-before:page}}"
 )
 _MOST_ROWS = 2_000  # of tables of groups
 _CHART_ROWS = 24  # of a chart, so that it fits on a page with its heading
@@ -152,7 +153,7 @@ def to_html(report: list[ReportSection], language: str = "en", direction: str = 
         report: The sections.
         language: The language of its words, as a tag.
         direction: The direction of this language, `ltr` or `rtl`.
-        author: Who has made it, for the page's metadata.
+        author: Its author, for the metadata of the page.
         style: The page's CSS.
     """
     body = "".join(map(_html, report))
