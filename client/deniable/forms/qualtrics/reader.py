@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from deniable.errors import Problem, SurveyError
-from deniable.forms.expressions import ALWAYS, Expression, negate
+from deniable.forms.expressions import ALWAYS, Expression
 from deniable.forms.foreign import ForeignForm, ForeignNote, ForeignOption, ForeignQuestion, GroupEnd, GroupStart, Item, Refusal, Texts
+from deniable.forms.qualtrics.flow import FlowConditions
 from deniable.forms.qualtrics.logic import condition_of
 from deniable.forms.texts import one_line
 from deniable.forms.xlsform.rows import is_ordinal
@@ -70,6 +72,7 @@ class _Reader:
         self.blocks = {str(block.get("ID")): block for block in blocks}
         self.flow = next((one["Payload"].get("Flow") for one in elements if one.get("Element") == "FL"), None)
         self.remarks: list[Refusal] = []
+        self.reached = FlowConditions()
 
     def form(self, name: str) -> ForeignForm:
         title = self.title or name
@@ -78,43 +81,69 @@ class _Reader:
         return ForeignForm(title, title, self.language, "", items, self.remarks)
 
     def items(self, flow: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
-        """Yields the items of a flow. After a branch that ends the survey, only the others are asked."""
-        ends = 0
+        """Yields the items of a flow."""
         for element in flow:
             kind, inner = element.get("Type"), element.get("Flow") or []
             if kind in ("Block", "Standard"):
                 yield from self.block(self.blocks.get(str(element.get("ID")), {}))
             elif kind == "Branch":
-                condition = condition_of(element.get("BranchLogic"), self.name_of)
-                yield GroupStart("", {}, condition)
+                self.reached.branches.append(condition_of(element.get("BranchLogic"), self.name_of))
                 yield from self.items(inner)
-                yield GroupEnd()
-                if any(one.get("Type") == "EndSurvey" for one in inner):
-                    ends += 1
-                    yield GroupStart("", {}, negate(condition))
+                self.reached.branches.pop()
+            elif kind == "EndSurvey":
+                self.reached.end_survey()
             elif kind == "BlockRandomizer":
-                self.randomizer(element, len(inner))
+                self.randomizer(str(element.get("FlowID") or "randomizer"), "parts", len(inner), element.get("SubSet"))
                 yield from self.items(inner)
             else:
                 yield from self.items(inner)
-        yield from [GroupEnd()] * ends
 
-    def randomizer(self, element: Mapping[str, Any], count: int) -> None:
-        """Reports what a random choice of blocks becomes."""
-        subset = str(element.get("SubSet") or count)
-        why = f"all are asked all {count} parts, not {subset} of them by chance" if subset != str(count) else "its parts have a fixed order"
-        self.remarks.append(Refusal(str(element.get("FlowID") or "randomizer"), why))
+    def randomizer(self, name: str, things: str, count: int, subset: Any) -> None:
+        """Reports what a random choice of parts or questions becomes."""
+        shown = str(count if subset in (None, "") else subset)
+        why = (
+            f"all are asked all {count} {things}, not {shown} of them by chance"
+            if shown != str(count)
+            else f"its {things} have a fixed order"
+        )
+        self.remarks.append(Refusal(name, why))
 
     def block(self, block: Mapping[str, Any]) -> Iterator[Item]:
-        """Yields the questions of a block."""
+        """Yields the questions of a block, each under the condition that it is reached."""
         options = _mapping(block.get("Options"))
         is_repeated = str(options.get("Looping") or "None") not in ("None", "False")
-        if str(options.get("RandomizeQuestions") or "false").lower() not in ("false", "none"):
-            self.remarks.append(Refusal(str(block.get("Description") or block.get("ID")), "its questions have a fixed order"))
-        for element in _values(block.get("BlockElements")):
-            question = self.questions.get(str(element.get("QuestionID")))
-            if element.get("Type") == "Question" and question is not None:
-                yield from [Refusal(_tag(question), _REPEATED)] if is_repeated else self.question(question)
+        undisplayed = self.randomized(block, options)
+        elements = [one for one in _values(block.get("BlockElements")) if one.get("Type") == "Question"]
+        ids = [str(one.get("QuestionID")) for one in elements]
+        for index, (element, name) in enumerate(zip(elements, ids, strict=True)):
+            question = self.questions.get(name)
+            self.reached.reach(name)
+            if question is None:
+                continue
+            if is_repeated or name in undisplayed:
+                yield Refusal(_tag(question), _REPEATED if is_repeated else "the form never shows it")
+                continue
+            condition = self.reached.current()
+            yield from self.question(question) if condition == ALWAYS else self.conditional(question, condition)
+            display = condition_of(question.get("DisplayLogic"), self.name_of)
+            rules = _values(element.get("SkipLogic") or question.get("SkipLogic"))
+            self.reached.skip(rules, display, ids[index + 1 :], self.name_of)
+        self.reached.end_block()
+
+    def conditional(self, question: Mapping[str, Any], condition: Expression) -> Iterator[Item]:
+        """Yields what a question becomes under a condition of the flow."""
+        yield GroupStart("", {}, condition)
+        yield from self.question(question)
+        yield GroupEnd()
+
+    def randomized(self, block: Mapping[str, Any], options: Mapping[str, Any]) -> set[str]:
+        """Reports a random order of questions; returns the ids of those that are never shown."""
+        if str(options.get("RandomizeQuestions") or "false").lower() in ("false", "none"):
+            return set()
+        details = _mapping(_mapping(options.get("Randomization")).get("Advanced"))
+        pool, name = _values(details.get("RandomSubSet")), str(block.get("Description") or block.get("ID"))
+        self.randomizer(name, "questions", len(pool), details.get("TotalRandSubset") if pool else None)
+        return {str(question) for question in _values(details.get("Undisplayed"))}
 
     def question(self, payload: Mapping[str, Any]) -> Iterator[Item]:
         """Yields what a question becomes: one question, a table of them, a note, or a refusal."""
@@ -163,7 +192,8 @@ class _Reader:
 
     def choice(self, payload: Mapping[str, Any], name: str, key: str, is_several: bool) -> ForeignQuestion:
         """Returns a question with the options under a key."""
-        one = ForeignQuestion(name, "multi_choice" if is_several else "choice", {}, options=self.options(payload, key))
+        options = [option if is_several else replace(option, is_exclusive=False) for option in self.options(payload, key)]
+        one = ForeignQuestion(name, "multi_choice" if is_several else "choice", {}, options=options)
         if payload.get("Selector") == "NPS":
             one.kind = "scale"
         details = [_mapping(value) for value in _mapping(payload.get(key)).values()]
@@ -194,8 +224,6 @@ class _Reader:
         one.label = one.label or self.texts(payload, "QuestionText")
         one.is_required = validation.get("ForceResponse") == "ON"
         one.condition = condition
-        if payload.get("SkipLogic"):
-            one.losses.append("its skip logic is left out: more people are asked the questions after it")
         if str(validation.get("Type")) in _LIMITS:
             one.losses.append("the limits of how many options may be chosen are left out")
         elif str(validation.get("Type")) == "CustomValidation":
