@@ -77,5 +77,6 @@ class FlowConditions:
 
 def _exclude(one: Expression, other: Expression) -> bool:
     """Whether two rules are about different options of one question, so that a single choice cannot fulfil both."""
-    both = isinstance(one, AnswerComparison) and isinstance(other, AnswerComparison) and one.name == other.name
-    return both and one.sign == other.sign == "=" and one != other
+    if not isinstance(one, AnswerComparison) or not isinstance(other, AnswerComparison):
+        return False
+    return one.name == other.name and one.sign == other.sign == "=" and one != other
