@@ -19,8 +19,8 @@ class FlowConditions:
 
     Attributes:
         branches: The conditions of the branches around it.
-        left: Who has left the survey before it.
-        skips: Who passes over it, each with the id of the question, or the end, where they go on.
+        left: The condition of people who have left the survey before it.
+        skips: The conditions of people who pass over it, each with the id of the question, or the end, where they go on.
     """
 
     branches: list[Expression] = field(default_factory=list)
@@ -76,7 +76,7 @@ class FlowConditions:
 
 
 def _exclude(one: Expression, other: Expression) -> bool:
-    """Whether two rules are about different options of one question, so that a single choice cannot fulfil both."""
+    """Returns whether two rules are about different options of one question, so that a single choice cannot fulfil both."""
     if not isinstance(one, AnswerComparison) or not isinstance(other, AnswerComparison):
         return False
     return one.name == other.name and one.sign == other.sign == "=" and one != other

@@ -100,10 +100,10 @@ class _Reader:
 
     def randomizer(self, name: str, things: str, count: int, subset: Any) -> None:
         """Reports what a random choice of parts or questions becomes."""
-        shown = str(count if subset in (None, "") else subset)
+        size = str(count if subset in (None, "") else subset)
         why = (
-            f"all are asked all {count} {things}, not {shown} of them by chance"
-            if shown != str(count)
+            f"all are asked all {count} {things}, not {size} of them by chance"
+            if size != str(count)
             else f"its {things} have a fixed order"
         )
         self.remarks.append(Refusal(name, why))
