@@ -107,7 +107,6 @@ QUESTIONS = [
         "Bad pay?",
         **choices("A", "B"),
         DisplayLogic=logic(("q://QID4/SelectableAnswer/1/1", "Selected", "And")),
-        SkipLogic=[{}],
     ),
     asked("QID11", "TE", "SL", "Why?"),
     asked("QID12", "MC", "SAVR", "Unused", **choices("A", "B")),
@@ -186,7 +185,6 @@ def test_everything_else_is_reported_with_its_reason() -> None:
     assert lines["Q13"] == ("refused", "it is repeated: each repetition would reveal more")
     assert lines["FL_1"] == ("refused", "all are asked all 2 parts, not 1 of them by chance")
     assert "its condition leaves out If it" in lines["Q9"][1]
-    assert "its skip logic is left out" in lines["Q10"][1]
     assert "Q12" not in lines
 
 
@@ -231,3 +229,117 @@ def test_the_numbers_of_choices_become_limits_or_are_reported(settings: dict[str
     [question] = found.document["questions"]
     assert {key: question[key] for key in ("at_least", "at_most") if key in question} == keys
     assert (verdicts(found)["Q1"][1] == why) if why else verdicts(found)["Q1"][0] == "mapped"
+
+
+def skip(qid: str, target: str, operator: str = "Selected", option: str = "2") -> dict[str, Any]:
+    operand = f"q://{qid}/SelectableChoice/{option}"
+    return {"Locator": operand, "Condition": operator, "SkipToDestination": target, "SkipToDescription": f"If {qid} is {option}"}
+
+
+def survey_of(
+    questions: list[Question],
+    blocks: dict[str, list[str]],
+    flow: list[dict[str, Any]] | None = None,
+    skips: dict[str, list[dict[str, Any]]] | None = None,
+    options: dict[str, dict[str, Any]] | None = None,
+) -> bytes:
+    """A file whose blocks have the given questions, skip logic and options."""
+    payload = [
+        {"Type": "Standard", "ID": name, "Description": name, "Options": (options or {}).get(name, {})}
+        | {"BlockElements": [{"Type": "Question", "QuestionID": qid, "SkipLogic": (skips or {}).get(qid)} for qid in qids]}
+        for name, qids in blocks.items()
+    ]
+    elements = [
+        {"Element": "BL", "PrimaryAttribute": "Survey Blocks", "Payload": payload},
+        {"Element": "FL", "PrimaryAttribute": "Survey Flow", "Payload": {"Flow": flow or [block(name) for name in blocks]}},
+        *({"Element": "SQ", "PrimaryAttribute": one["QuestionID"], "Payload": one} for one in questions),
+    ]
+    return json.dumps({"SurveyEntry": {"SurveyName": "Habits", "SurveyLanguage": "EN"}, "SurveyElements": elements}).encode()
+
+
+def block(name: str) -> dict[str, Any]:
+    return {"Type": "Block", "ID": name}
+
+
+def branch(qid: str, *inner: dict[str, Any]) -> dict[str, Any]:
+    """A branch for people who chose the second option."""
+    return {"Type": "Branch", "BranchLogic": logic((f"q://{qid}/SelectableChoice/2", "Selected", "And")), "Flow": list(inner)}
+
+
+END: dict[str, Any] = {"Type": "EndSurvey"}
+FOUR = [asked(f"QID{number}", "MC", "SAVR", f"Question {number}?", **choices("First", "Second", "Third")) for number in range(1, 5)]
+IN_ONE = {"main": ["QID1", "QID2", "QID3", "QID4"]}
+NOT_SECOND = {"question": "Q1", "is": ["First", "Third"]}
+
+
+def asked_if(raw: bytes) -> dict[str, Any]:
+    return {one["id"]: one.get("show_if") for one in read_form(raw).document["questions"]}
+
+
+@pytest.mark.parametrize(
+    ("target", "skipping"),
+    [("QID3", ["Q2"]), ("ENDOFBLOCK", ["Q2", "Q3"]), ("ENDOFSURVEY", ["Q2", "Q3", "Q4"])],
+)
+def test_skip_logic_becomes_a_condition_of_the_questions_that_are_passed_over(target: str, skipping: list[str]) -> None:
+    blocks = {"main": ["QID1", "QID2", "QID3"], "last": ["QID4"]}
+    conditions = asked_if(survey_of(FOUR, blocks, skips={"QID1": [skip("QID1", target)]}))
+    assert conditions == {"Q1": None} | {name: NOT_SECOND if name in skipping else None for name in ("Q2", "Q3", "Q4")}
+
+
+def test_of_several_skip_rules_each_has_its_own_target() -> None:
+    rules = [skip("QID1", "QID3"), skip("QID1", "QID4", option="3")]
+    conditions = asked_if(survey_of(FOUR, IN_ONE, skips={"QID1": rules}))
+    assert conditions == {
+        "Q1": None,
+        "Q2": {"question": "Q1", "is": ["First"]},
+        "Q3": {"question": "Q1", "is": ["Second", "First"]},
+        "Q4": None,
+    }
+
+
+def test_people_who_never_saw_a_question_are_not_taken_for_those_who_left_its_option_out() -> None:
+    shown = logic(("q://QID1/SelectableChoice/1", "Selected", "And"))
+    questions = [FOUR[0], FOUR[1] | {"DisplayLogic": shown}, *FOUR[2:]]
+    conditions = asked_if(survey_of(questions, IN_ONE, skips={"QID2": [skip("QID2", "ENDOFSURVEY", "NotSelected", "1")]}))
+    assert conditions["Q3"] == {"any": [{"question": "Q1", "is": ["Second", "Third"]}, {"question": "Q2", "is": ["First"]}]}
+
+
+def test_skip_logic_about_anything_but_answers_is_reported_at_each_question_after_it() -> None:
+    rule = {"Locator": "q://QID1/Metadata", "Condition": "MatchesRegex", "SkipToDestination": "QID4", "SkipToDescription": "Old browser"}
+    lines = verdicts(read_form(survey_of(FOUR, IN_ONE, skips={"QID1": [rule]})))
+    assert lines["Q2"][1] == "all are asked and may skip it: a survey cannot express its condition not(Old browser)"
+    assert "Old browser" in lines["Q3"][1]
+    assert lines["Q4"][0] == "mapped"
+
+
+def test_an_end_of_the_survey_counts_after_all_branches_and_groups_around_it() -> None:
+    blocks = {"one": ["QID1"], "two": ["QID2"], "three": ["QID3"], "four": ["QID4"]}
+    flow = [
+        block("one"),
+        branch("QID1", block("two"), {"Type": "Group", "Flow": [branch("QID2", END)]}),
+        block("three"),
+        END,
+        block("four"),
+    ]
+    raw = survey_of(FOUR, blocks, flow)
+    assert asked_if(raw) == {
+        "Q1": None,
+        "Q2": {"question": "Q1", "is": ["Second"]},
+        "Q3": {"any": [NOT_SECOND, {"question": "Q2", "is": ["First", "Third"]}]},
+    }
+    assert verdicts(read_form(raw))["Q4"][0] == "refused"
+
+
+def test_random_questions_of_a_block_are_reported_and_those_never_shown_are_left_out() -> None:
+    details = {"FixedOrder": ["QID1"], "RandomSubSet": ["QID2", "QID3"], "TotalRandSubset": 1, "Undisplayed": ["QID4"]}
+    options = {"main": {"RandomizeQuestions": "Advanced", "Randomization": {"Advanced": details}}}
+    lines = verdicts(read_form(survey_of(FOUR, IN_ONE, options=options)))
+    assert lines["main"] == ("refused", "all are asked all 2 questions, not 1 of them by chance")
+    assert lines["Q4"] == ("refused", "the form never shows it")
+
+
+def test_an_exclusive_answer_of_a_single_choice_is_an_option_like_any_other() -> None:
+    one = asked("QID1", "MC", "SAVR", "Which?", Choices={"1": {"Display": "A"}, "2": {"Display": "B", "ExclusiveAnswer": True}})
+    document = read_form(survey_of([one], {"main": ["QID1"]})).document
+    assert Survey.from_dict(document)
+    assert "exclusive" not in document["questions"][0]

@@ -6,13 +6,13 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.kit.form_comparison import compare, limesurvey
+from tests.kit.form_comparison import compare, limesurvey, qualtrics
 
 from deniable.errors import SurveyError
 from deniable.forms import read_form
 from deniable.survey import Survey
 
-COMPARISONS = {".xlsx": compare.compare, ".lss": limesurvey.compare}
+COMPARISONS = {".xlsx": compare.compare, ".lss": limesurvey.compare, ".qsf": qualtrics.compare}
 
 
 def main(folder: Path) -> int:

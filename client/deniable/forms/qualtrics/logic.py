@@ -38,6 +38,12 @@ def condition_of(logic: Any, name_of: NameOf) -> Expression:
     return combine("any", [combine("all", parts) for parts in sets]) if sets else ALWAYS
 
 
+def skip_condition(rule: Mapping[str, Any], name_of: NameOf) -> Expression:
+    """Returns when a rule of a skip logic holds."""
+    one = {"LogicType": "Question", "LeftOperand": rule.get("Locator") or rule.get("ChoiceLocator"), "Operator": rule.get("Condition")}
+    return _expression({**one, "RightOperand": rule.get("Value", ""), "Description": rule.get("SkipToDescription", "")}, name_of)
+
+
 def _set(part: Mapping[str, Any], name_of: NameOf) -> Expression:
     alternatives: list[list[Expression]] = []
     for one in _numbered(part):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from deniable.errors import Problem, SurveyError
-from deniable.forms.expressions import ALWAYS, Expression, negate
+from deniable.forms.expressions import ALWAYS, Expression
 from deniable.forms.foreign import ForeignForm, ForeignNote, ForeignOption, ForeignQuestion, GroupEnd, GroupStart, Item, Refusal, Texts
+from deniable.forms.qualtrics.flow import END_OF_SURVEY, FlowConditions
 from deniable.forms.qualtrics.logic import condition_of
 from deniable.forms.texts import one_line
 from deniable.forms.xlsform.rows import is_ordinal
@@ -71,49 +73,54 @@ class _Reader:
         self.flow = next((one["Payload"].get("Flow") for one in elements if one.get("Element") == "FL"), None)
         self.remarks: list[Refusal] = []
         self.has_parts = False
+        self.reached = FlowConditions()
 
     def form(self, name: str) -> ForeignForm:
         title = self.title or name
         flow = self.flow or [{"Type": "Block", "ID": key} for key, block in self.blocks.items() if block.get("Type") != "Trash"]
-        self.has_parts = any(map(_is_mixed, flow))
+        self.has_parts = any(map(self.is_mixed, flow))
         items = list(self.items(flow, is_outer=True))
         return ForeignForm(title, title, self.language, "", items, self.remarks)
 
     def items(self, flow: Sequence[Mapping[str, Any]], mixed_with: str = "", is_outer: bool = False) -> Iterator[Item]:
-        """Yields the items of a flow. After a branch that ends the survey, only the others are asked.
+        """Yields the items of a flow.
 
         Args:
             flow: The elements of the flow.
             mixed_with: The name of the randomizer around it, if its blocks become sections in random order.
             is_outer: Whether the flow is the survey's own.
         """
-        ends = 0
         for element in flow:
             kind, inner = element.get("Type"), element.get("Flow") or []
             if kind in ("Block", "Standard"):
                 yield from self.part(self.blocks.get(str(element.get("ID")), {}), mixed_with)
             elif kind == "Branch":
-                condition = condition_of(element.get("BranchLogic"), self.name_of)
-                yield GroupStart("", {}, condition)
+                self.reached.branches.append(condition_of(element.get("BranchLogic"), self.name_of))
                 yield from self.items(inner)
-                yield GroupEnd()
-                if any(one.get("Type") == "EndSurvey" for one in inner):
-                    ends += 1
-                    yield GroupStart("", {}, negate(condition))
+                self.reached.branches.pop()
+            elif kind == "EndSurvey":
+                self.reached.end_survey()
             elif kind == "BlockRandomizer":
-                is_mixed = is_outer and _is_mixed(element)
+                is_mixed = is_outer and self.is_mixed(element)
                 if not is_mixed:
-                    self.randomizer(element, len(inner))
+                    self.randomizer(_flow_name(element), "parts", len(inner), element.get("SubSet"))
                 yield from self.items(inner, _flow_name(element) if is_mixed else "")
             else:
                 yield from self.items(inner)
-        yield from [GroupEnd()] * ends
 
-    def randomizer(self, element: Mapping[str, Any], count: int) -> None:
-        """Reports what a random choice of blocks becomes."""
-        subset = str(element.get("SubSet") or count)
-        why = f"all are asked all {count} parts, not {subset} of them by chance" if subset != str(count) else "its parts have a fixed order"
-        self.remarks.append(Refusal(_flow_name(element), why))
+    def is_mixed(self, element: Mapping[str, Any]) -> bool:
+        """Returns whether an element of a flow shows all of its parts, each a block without an end of the survey, in random order."""
+        inner = element.get("Flow") or []
+        has_blocks = len(inner) > 1 and all(one.get("Type") in ("Block", "Standard") for one in inner)
+        shows_all = has_blocks and str(element.get("SubSet") or len(inner)) == str(len(inner))
+        return element.get("Type") == "BlockRandomizer" and shows_all and not any(map(self.ends_survey, inner))
+
+    def ends_survey(self, element: Mapping[str, Any]) -> bool:
+        """Returns whether the skip logic of a block ends the survey."""
+        entries = _values(self.blocks.get(str(element.get("ID")), {}).get("BlockElements"))
+        questions = [one for entry in entries for one in (entry, self.questions.get(str(entry.get("QuestionID")), {}))]
+        rules = [_mapping(rule) for one in questions for rule in _values(one.get("SkipLogic"))]
+        return any(rule.get("SkipToDestination") == END_OF_SURVEY for rule in rules)
 
     def part(self, block: Mapping[str, Any], mixed_with: str) -> Iterator[Item]:
         """Yields the questions of a block; as a part of the form with a title if the form shows some blocks in random order."""
@@ -125,16 +132,52 @@ class _Reader:
         yield from self.block(block)
         yield GroupEnd()
 
+    def randomizer(self, name: str, things: str, count: int, subset: Any) -> None:
+        """Reports what a random choice of parts or questions becomes."""
+        size = str(count if subset in (None, "") else subset)
+        why = (
+            f"all are asked all {count} {things}, not {size} of them by chance"
+            if size != str(count)
+            else f"its {things} have a fixed order"
+        )
+        self.remarks.append(Refusal(name, why))
+
     def block(self, block: Mapping[str, Any]) -> Iterator[Item]:
-        """Yields the questions of a block."""
+        """Yields the questions of a block, each under the condition that it is reached."""
         options = _mapping(block.get("Options"))
         is_repeated = str(options.get("Looping") or "None") not in ("None", "False")
-        if str(options.get("RandomizeQuestions") or "false").lower() not in ("false", "none"):
-            self.remarks.append(Refusal(str(block.get("Description") or block.get("ID")), "its questions have a fixed order"))
-        for element in _values(block.get("BlockElements")):
-            question = self.questions.get(str(element.get("QuestionID")))
-            if element.get("Type") == "Question" and question is not None:
-                yield from [Refusal(_tag(question), _REPEATED)] if is_repeated else self.question(question)
+        undisplayed = self.randomized(block, options)
+        elements = [one for one in _values(block.get("BlockElements")) if one.get("Type") == "Question"]
+        ids = [str(one.get("QuestionID")) for one in elements]
+        for index, (element, name) in enumerate(zip(elements, ids, strict=True)):
+            question = self.questions.get(name)
+            self.reached.reach(name)
+            if question is None:
+                continue
+            if is_repeated or name in undisplayed:
+                yield Refusal(_tag(question), _REPEATED if is_repeated else "the form never shows it")
+                continue
+            condition = self.reached.current()
+            yield from self.question(question) if condition == ALWAYS else self.conditional(question, condition)
+            display = condition_of(question.get("DisplayLogic"), self.name_of)
+            rules = _values(element.get("SkipLogic") or question.get("SkipLogic"))
+            self.reached.skip(rules, display, ids[index + 1 :], self.name_of)
+        self.reached.end_block()
+
+    def conditional(self, question: Mapping[str, Any], condition: Expression) -> Iterator[Item]:
+        """Yields what a question becomes under a condition of the flow."""
+        yield GroupStart("", {}, condition)
+        yield from self.question(question)
+        yield GroupEnd()
+
+    def randomized(self, block: Mapping[str, Any], options: Mapping[str, Any]) -> set[str]:
+        """Reports a random order of questions; returns the ids of those that are never shown."""
+        if str(options.get("RandomizeQuestions") or "false").lower() in ("false", "none"):
+            return set()
+        details = _mapping(_mapping(options.get("Randomization")).get("Advanced"))
+        pool, name = _values(details.get("RandomSubSet")), str(block.get("Description") or block.get("ID"))
+        self.randomizer(name, "questions", len(pool), details.get("TotalRandSubset") if pool else None)
+        return {str(question) for question in _values(details.get("Undisplayed"))}
 
     def question(self, payload: Mapping[str, Any]) -> Iterator[Item]:
         """Yields what a question becomes: one question, a table of them, a note, or a refusal."""
@@ -185,7 +228,8 @@ class _Reader:
 
     def choice(self, payload: Mapping[str, Any], name: str, key: str, is_several: bool) -> ForeignQuestion:
         """Returns a question with the options under a key."""
-        one = ForeignQuestion(name, "multi_choice" if is_several else "choice", {}, options=self.options(payload, key))
+        options = [option if is_several else replace(option, is_exclusive=False) for option in self.options(payload, key)]
+        one = ForeignQuestion(name, "multi_choice" if is_several else "choice", {}, options=options)
         if payload.get("Selector") == "NPS":
             one.kind = "scale"
         details = [_mapping(value) for value in _mapping(payload.get(key)).values()]
@@ -216,8 +260,6 @@ class _Reader:
         one.label = one.label or self.texts(payload, "QuestionText")
         one.is_required = validation.get("ForceResponse") == "ON"
         one.condition = condition
-        if payload.get("SkipLogic"):
-            one.losses.append("its skip logic is left out: more people are asked the questions after it")
         if str(validation.get("Type")) in _LIMITS:
             one.set_limits(str(validation.get("MinChoices") or ""), str(validation.get("MaxChoices") or ""))
         elif str(validation.get("Type")) in ("CustomValidation", "ChoicesTotal"):
@@ -281,13 +323,6 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _values(value: Any) -> list[Any]:
     return list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else []
-
-
-def _is_mixed(element: Mapping[str, Any]) -> bool:
-    """Returns whether an element of a flow shows all of its parts, each a block, in random order."""
-    inner = element.get("Flow") or []
-    has_blocks = len(inner) > 1 and all(one.get("Type") in ("Block", "Standard") for one in inner)
-    return element.get("Type") == "BlockRandomizer" and has_blocks and str(element.get("SubSet") or len(inner)) == str(len(inner))
 
 
 def _flow_name(element: Mapping[str, Any]) -> str:
