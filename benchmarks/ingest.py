@@ -3,8 +3,9 @@
 All servers run at once and are asked in turns, by one process that keeps CONNECTIONS requests under way. On a busy machine, look at the
 processor time of the server for each request.
 
-Run: make bench NAME=ingest ARGS="--seconds 3 --rounds 5 --datasette PYTHON --db URL --records 1 --connections 32", where PYTHON has
-datasette 1.0 or later, and URL is an empty database on PostgreSQL, to be asked in turns with a file of SQLite.
+Run: make bench NAME=ingest ARGS="--seconds 3 --rounds 5 --datasette PYTHON --db URL --records 1 --connections 32 --wrk", where PYTHON has
+datasette 1.0 or later, and URL is an empty database on PostgreSQL, to be asked in turns with a file of SQLite. --wrk: posts by wrk, a
+client in C, instead of this process.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -153,6 +154,10 @@ def pour(server: Running, seconds: float, connections: int = CONNECTIONS) -> Pou
     return found
 
 
+Client = Callable[[Running, float, int], Poured]
+"""What posts to a server for so many seconds, on so many connections."""
+
+
 def whole(reply: bytes) -> bool:
     """Whether all of a reply is here."""
     head, there, body = reply.partition(b"\r\n\r\n")
@@ -221,12 +226,14 @@ def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
     raise SystemExit(f"{url} did not answer")
 
 
-def measured(servers: Sequence[Running], rounds: int, seconds: float, connections: int = CONNECTIONS) -> dict[str, list[Poured]]:
+def measured(
+    servers: Sequence[Running], rounds: int, seconds: float, connections: int = CONNECTIONS, client: Client = pour
+) -> dict[str, list[Poured]]:
     """Each server in turns, after a while that does not count."""
     found: dict[str, list[Poured]] = {server.name: [] for server in servers}
     for number in range(rounds + 1):
         for server in servers:
-            poured = pour(server, seconds, connections)
+            poured = client(server, seconds, connections)
             if number:
                 found[server.name].append(poured)
     return found
@@ -250,10 +257,14 @@ def main() -> None:
     parser.add_argument("--db", metavar="URL")
     parser.add_argument("--records", type=int, default=1)
     parser.add_argument("--connections", type=int, default=CONNECTIONS)
+    parser.add_argument("--wrk", action="store_true", help="post by wrk, which must be installed")
     options = parser.parse_args()
     print(
         f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, {options.connections} connections, records in each: {options.records:,}"
     )
+    from benchmarks import wrk
+
+    client: Client = wrk.pour if options.wrk else pour
     survey = survey_of(20)
     with tempfile.TemporaryDirectory() as name, ExitStack() as running:
         folder = Path(name)
@@ -265,7 +276,7 @@ def main() -> None:
             servers.append(running.enter_context(ours(folder, survey, db=options.db, records=options.records)))
         if options.datasette:
             servers.append(running.enter_context(datasette(folder, options.datasette)))
-        for each, poured in measured(servers, options.rounds, options.seconds, options.connections).items():
+        for each, poured in measured(servers, options.rounds, options.seconds, options.connections, client).items():
             print(told(each, poured))
 
 

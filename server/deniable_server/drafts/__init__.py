@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 def register(app: Flask) -> None:
     """Registers the pages of drafts."""
     from deniable_server.drafts import draft_pages, levels, library, preview, publishing, sharing, translation_pages
+    from deniable_server.drafts.own_drafts import role_in
     from deniable_server.web.audience import register_blueprints
 
     register_blueprints(app, draft_pages.bp, library.bp, levels.bp, preview.bp, publishing.bp, sharing.bp)
     register_blueprints(app, translation_pages.bp)
+    app.add_template_global(role_in, "draft_role")

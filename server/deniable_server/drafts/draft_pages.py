@@ -39,7 +39,7 @@ from deniable_server.drafts.editor.draft_text import (
 )
 from deniable_server.drafts.editor.fields import fields_of, value_of
 from deniable_server.drafts.editor.forms import KEYS, PLANNED, EditorForm, too_many
-from deniable_server.drafts.editor.known_keys import knows_scores, survey_keys
+from deniable_server.drafts.editor.known_keys import survey_keys
 from deniable_server.drafts.editor.messages import action_message, quoted
 from deniable_server.drafts.editor.missing_translations import missing_translations
 from deniable_server.drafts.editor.mistakes import field_name, is_missing, messages_by_field
@@ -154,7 +154,7 @@ def delete(draft_id: str) -> Page:
 def edit(draft_id: str) -> Page:
     """Shows a draft as a form, or its source if the form cannot show it."""
     draft = own(draft_id, Role.VIEWER)
-    if not may_edit():
+    if not may_edit(draft):
         return redirect(url_for("sharing.read", draft_id=draft_id))
     return _reloaded(draft, _people_planned())
 
@@ -303,7 +303,6 @@ def _editor(state: _EditorState, more: list[Problem] | None = None, conflict: bo
         "open_question": open_question(state.focus, mistakes, len(form.questions)),
         "types": KEYS,
         "survey_keys": survey_keys(),
-        "knows_scores": knows_scores(),
         "most": MOST_QUESTIONS,
         "field_name": lambda field: field_name(field, labels),
     }
@@ -336,7 +335,7 @@ def _document_of(fields: Fields) -> dict[str, Any]:
 def source(draft_id: str) -> Page:
     """Shows a draft as a file."""
     draft = own(draft_id, Role.VIEWER)
-    if not may_edit():
+    if not may_edit(draft):
         return redirect(url_for("sharing.read", draft_id=draft_id))
     return _source(draft, SourceForm(formdata=None, source=draft.text, revision=draft.revision))
 

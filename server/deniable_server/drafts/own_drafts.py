@@ -14,7 +14,7 @@ from deniable_server.store.roles import Role
 
 
 def own(draft_id: str, least: Role = Role.OWNER) -> Draft:
-    """Returns a draft that the current researcher has a role for, and sets `g.draft_role`. Aborts with 403 for a lower role.
+    """Returns a draft that the current researcher has a role for. Aborts with 403 for a lower role.
 
     Args:
         draft_id: The id of the draft.
@@ -29,14 +29,17 @@ def own(draft_id: str, least: Role = Role.OWNER) -> Draft:
         raise UnknownDraftError(MISSING)
     if role < least:
         abort(403, f"this needs the role {least.word} or a higher one in the draft; yours is {role.word}")
-    g.draft_role = role
     return draft
 
 
-def may_edit() -> bool:
-    """Returns whether the researcher may change the draft that `own` has returned."""
-    role: Role = g.draft_role
-    return role >= Role.EDITOR
+def role_in(draft: Draft) -> Role:
+    """Returns the current researcher's role in a draft that `own` has returned."""
+    return _role(draft.author, draft.id) or Role.VIEWER
+
+
+def may_edit(draft: Draft) -> bool:
+    """Returns whether the current researcher may change a draft that `own` has returned."""
+    return role_in(draft) >= Role.EDITOR
 
 
 def owners_to_ask(draft: Draft) -> list[str]:

@@ -71,7 +71,7 @@ def share_team(draft_id: str) -> Page:
 def read(draft_id: str) -> Page:
     """Shows a draft to people who may not change it."""
     draft = own(draft_id, Role.VIEWER)
-    if may_edit():
+    if may_edit(draft):
         return redirect(url_for("drafting.edit", draft_id=draft_id))
     return render_template("drafts/read.html", draft=draft, title=title_in(draft.text), survey=survey_in(draft.text))
 

@@ -132,7 +132,7 @@ def _page(draft: Draft, problem: str = "", status: int = 200, result: Translatio
         "own": english_name(own_language(document)),
         "languages": [_progress(document, tag) for tag in translated_languages(document)],
         "endings": [ending for ending in ("xlsx", "csv") if ending == "csv" or available("xlsx")],
-        "may_edit": may_edit(),
+        "may_edit": may_edit(draft),
         "problem": problem,
         "result": result,
         "result_language": english_name(result.language) if result else "",

@@ -34,9 +34,10 @@ def register(app: Flask) -> None:
     from deniable_server.identity.sso.provider import Provider
     from deniable_server.identity.sso.settings import SsoSettings
     from deniable_server.web.audience import register_blueprints
+    from deniable_server.web.rate_limiter import ServerShare
 
     services = services_of(app)
-    services.add(Passwords(services.store.accounts))
+    services.add(Passwords(services.store.accounts, share=services.get(ServerShare)))
     if services.config.sso is not None:
         services.add(SsoOutcomes())
         services.add(Provider(SsoSettings.from_file(services.config.sso)))

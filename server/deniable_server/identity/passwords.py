@@ -17,7 +17,7 @@ from deniable.survey import lookalikes
 from deniable_server.context import current_services
 from deniable_server.identity.names import check_name
 from deniable_server.store.accounts import Accounts
-from deniable_server.web.rate_limiter import Clock, HashingQueue
+from deniable_server.web.rate_limiter import Clock, HashingQueue, ServerShare
 
 LENGTHS = range(10, 257)
 REMEMBERED = 300.0  # seconds: a program that sends its password with each request costs argon2 only once in this time
@@ -59,9 +59,9 @@ class Passwords:
     Devices on which a researcher has logged in before have a queue of their own, so that guessers cannot lock them out.
     """
 
-    def __init__(self, accounts: Accounts, clock: Clock = time.monotonic) -> None:
+    def __init__(self, accounts: Accounts, clock: Clock = time.monotonic, share: ServerShare | None = None) -> None:
         self._accounts = accounts
-        self._strangers, self._known_devices = HashingQueue(clock), HashingQueue(clock)
+        self._strangers, self._known_devices = HashingQueue(clock, share), HashingQueue(clock, share)
         self._cache = _VerifiedCache(clock)
 
     def verify(self, user: str, password: str, device: str | None = None) -> bool:

@@ -254,7 +254,7 @@ def _sso_settings(path: Path | None) -> Path | None:
     metavar="N",
     default=MOST_PER_SECOND,
     show_default=True,
-    help="The most submissions without a key per second, from all clients together; others get 429.",
+    help="The most submissions without a key per second, from all clients and to all servers on a database together; others get 429.",
 )
 @click.option("--certificate", metavar="FILE", type=_PEM, help="Serve https with this certificate (PEM, with its chain); needs --key.")
 @click.option("--key", metavar="FILE", type=KeyPath(), help="The certificate's private key (PEM, without a password).")
@@ -278,7 +278,7 @@ def _sso_settings(path: Path | None) -> Path | None:
     metavar="N",
     envvar="DENIABLE_DATABASE_CONNECTIONS",
     show_envvar=True,
-    help="The most connections to PostgreSQL at a time, 4 or more; 24 by default.",
+    help="The most connections to PostgreSQL at a time, 5 or more; 30 by default.",
 )
 def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int, **more: Any) -> None:
     """Serve the surveys, until interrupted with Ctrl-C.

@@ -69,7 +69,7 @@ database = click.option(
 )
 
 
-_CONNECTIONS = 4  # of a command, in addition to the servers' own
+_CONNECTIONS = 5  # of a command, in addition to the servers' own
 
 
 def at_terminal() -> bool:

@@ -42,6 +42,7 @@ from deniable_server.trials.folder import make_folder
 from deniable_server.trials.runs import TrialRuns
 from deniable_server.web.downloads import Downloads
 from deniable_server.web.offload import Offload
+from deniable_server.web.rate_limiter import ServerShare
 
 HEAD_SECONDS = 10  # for a request's head, and between two requests of a connection
 HEAD_BYTES = 64 << 10
@@ -99,12 +100,12 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
     store = open_store(config.db, config.database_connections)
     store.surveys.headings()  # a damaged file is found now
     logs.begin(log)
-    database_watch.begin(store)
     upkeep.begin(store, posting(config.private_webhooks))
     config = replace(config, trials=make_folder())
     app = create_app(config, store)
     processes = Pool(COMPUTATIONS, computing.MODULE, (config, log))
     services = services_of(app)
+    database_watch.begin(store, services.get(ServerShare))
     services.add(Offload(processes))
     services.add(Downloads(processes))
     front = Front(app, services.get(DirectSubmissions), at.name, at.port)

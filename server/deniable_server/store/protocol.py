@@ -449,6 +449,9 @@ class Store(Protocol):
     def trouble(self) -> str | None:
         """Returns what prevents the database from working now, in one line for the server's log; None if it works."""
 
+    def count_servers(self) -> int:
+        """Returns the number of servers on this database, this process included from the first call on. Raises UnavailableError."""
+
     def moved_to(self) -> str | None:
         """Returns the name of the database that replaces this one since a move, or None. Raises UnavailableError."""
 

@@ -99,7 +99,7 @@ def _survey_page(survey_id: str, form: TagsForm) -> str:
 def _draft_page(draft_id: str, form: TagsForm) -> str:
     draft = own(draft_id, Role.VIEWER)
     tags = current_store().tags.of_drafts([draft_id]).get(draft_id, ())
-    context = {"title": title_in(draft.text), "tags": tags, "may_edit": may_edit()}
+    context = {"title": title_in(draft.text), "tags": tags, "may_edit": may_edit(draft)}
     return render_template("studies/draft_tags.html", draft=draft, form=form, **context)
 
 

@@ -129,7 +129,7 @@ def _page(draft: Draft, problem: str = "", status: int = 200) -> Page:
         "is_outdated": run is not None and run.revision != draft.revision,
         "hours": HOURS,
         "is_full": run is not None and len(run.survey_ids) >= MOST_SURVEYS,
-        "may_edit": may_edit(),
+        "may_edit": may_edit(draft),
         "problem": problem,
         "form": ActionForm(),
         "simulation": SimulationForm(),

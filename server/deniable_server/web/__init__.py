@@ -12,10 +12,12 @@ def register(app: Flask) -> None:
     """Registers the rate limits, the files and the health check, and what every template and reply has."""
     from deniable_server.context import services_of
     from deniable_server.web import audience, autolinks, claims, errors, files, headers, health, languages, links, trial_marks
-    from deniable_server.web.rate_limiter import Rates
+    from deniable_server.web.rate_limiter import Rates, ServerShare
 
     services = services_of(app)
-    services.add(Rates.of(services.config.most_per_second))
+    share = ServerShare()
+    services.add(share)
+    services.add(Rates.of(services.config.most_per_second, share=share))
     audience.register_blueprints(app, files.bp, health.bp)
     autolinks.register(app)
     links.register(app)

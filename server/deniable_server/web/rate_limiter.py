@@ -2,6 +2,7 @@
 
 IP addresses are neither used nor stored, since an attacker has several. All state is in memory, with names as keyed hashes,
 because people type passwords into the wrong field. A restart clears the delays, which gives a guesser FREE more attempts for each name.
+Several servers on one database divide the limits among them, so that nothing about attempts or arrivals is stored.
 """
 
 from __future__ import annotations
@@ -30,6 +31,13 @@ LONGEST_FOR_CODES = 900.0  # seconds: only people with the password are asked fo
 Clock = Callable[[], float]
 
 
+@dataclass
+class ServerShare:
+    """The number of servers on one database. Each grants an equal part, so that all together keep the limits."""
+
+    servers: int = 1
+
+
 class RateLimitError(Exception):
     """The rate limit is exceeded; retry after `seconds`, a whole number from 1. `hint` names a way without this limit."""
 
@@ -39,39 +47,49 @@ class RateLimitError(Exception):
 
 
 class Rate:
-    """A token bucket: `per_second` in the long run, `burst` at once. Safe to call from several threads."""
+    """A token bucket: `per_second` in the long run, `burst` at once. Safe to call from several threads.
 
-    def __init__(self, per_second: float, burst: float, clock: Clock = time.monotonic) -> None:
-        self._per_second, self._burst, self._clock = per_second, burst, clock
+    Each of several servers grants its part of both, but one token at once at least.
+    """
+
+    def __init__(self, per_second: float, burst: float, clock: Clock = time.monotonic, share: ServerShare | None = None) -> None:
+        self._per_second, self._burst, self._clock, self._share = per_second, burst, clock, share or ServerShare()
         self._left, self._at = burst, clock()
         self._lock = threading.Lock()
 
     def take(self) -> None:
         """Takes a token. Raises RateLimitError if the bucket is empty."""
         with self._lock:
-            now = self._clock()
-            self._left = min(self._burst, self._left + (now - self._at) * self._per_second)
+            now, per_second = self._clock(), self._per_second / self._share.servers
+            self._left = min(self._most, self._left + (now - self._at) * per_second)
             self._at = now
             if self._left < 1:
-                raise RateLimitError((1 - self._left) / self._per_second)
+                raise RateLimitError((1 - self._left) / per_second)
             self._left -= 1
 
     def give_back(self) -> None:
         """Returns a token to the bucket."""
         with self._lock:
-            self._left = min(self._burst, self._left + 1)
+            self._left = min(self._most, self._left + 1)
+
+    @property
+    def _most(self) -> float:
+        return max(1.0, self._burst / self._share.servers)
 
     @property
     def policy(self) -> str:
-        """The value of `RateLimit-Policy`. The number left is not published: it would reveal how many other requests came."""
+        """The value of `RateLimit-Policy`, of all servers together. The number left would reveal how many other requests came."""
         return f'"all";q={self._burst:.0f};w={self._burst / self._per_second:.0f}'
 
 
 class Delays:
-    """Delays after wrong passwords in a row, by name: none for the first FREE, then 1 second, 2, 4, up to `longest`."""
+    """Delays after wrong passwords in a row, by name: none for the first FREE, then 1 second, 2, 4, up to `longest`.
 
-    def __init__(self, clock: Clock = time.monotonic, longest: float = LONGEST) -> None:
-        self._clock, self._longest = clock, longest
+    Each of several servers has fewer free attempts and longer delays, so that a guesser who asks all of them gains nothing.
+    """
+
+    def __init__(self, clock: Clock = time.monotonic, longest: float = LONGEST, share: ServerShare | None = None) -> None:
+        self._clock, self._longest, self._share = clock, longest, share or ServerShare()
         self._key = secrets.token_bytes(32)
         self._names: OrderedDict[bytes, tuple[int, float]] = OrderedDict()  # how many, and when the last one was; oldest first
         self._lock = threading.Lock()
@@ -83,13 +101,19 @@ class Delays:
             failed, last = self._names.get(key, (0, now))
             if now - last > FORGET:
                 failed = 0
-            free_at = last + (min(self._longest, 2.0 ** min(failed - FREE, 16)) if failed >= FREE else 0)
+            free_at = last + self._delay(failed)
             if now < free_at:
                 raise RateLimitError(free_at - now)
             self._names[key] = failed + 1, now
             self._names.move_to_end(key)
             if len(self._names) > NAMES:
                 self._names.popitem(last=False)
+
+    def _delay(self, failed: int) -> float:
+        """Returns the seconds after so many failures here: each of N servers grants every N-th of the attempts that one would grant."""
+        servers = self._share.servers
+        beyond = (failed * servers + later - FREE for later in range(servers)) if failed else ()
+        return sum(min(self._longest, 2.0 ** min(each, 16)) for each in beyond if each >= 0)
 
     def forgive(self, name: str) -> None:
         """Clears a name's delay after the right password."""
@@ -103,11 +127,11 @@ class Delays:
 class HashingQueue:
     """A limit on parallel password hashing: HASHES_AT_ONCE at a time, HASHES_WAITING waiting; each takes 64 MiB and all cores."""
 
-    def __init__(self, clock: Clock = time.monotonic) -> None:
+    def __init__(self, clock: Clock = time.monotonic, share: ServerShare | None = None) -> None:
         self._places = threading.Semaphore(HASHES_AT_ONCE + HASHES_WAITING)
         self._turn = threading.Semaphore(HASHES_AT_ONCE)
-        self._rate = Rate(HASHES_PER_SECOND, BURST, clock)
-        self._delays = Delays(clock)
+        self._rate = Rate(HASHES_PER_SECOND, BURST, clock, share)
+        self._delays = Delays(clock, share=share)
 
     @contextmanager
     def attempt(self, name: str) -> Iterator[Callable[[], None]]:
@@ -154,11 +178,11 @@ class Rates:
     codes: Delays
 
     @classmethod
-    def of(cls, most_per_second: float, clock: Clock = time.monotonic) -> Rates:
-        """Returns the limits for a server with this limit on submissions per second."""
+    def of(cls, most_per_second: float, clock: Clock = time.monotonic, share: ServerShare | None = None) -> Rates:
+        """Returns the limits for servers with this limit on submissions per second, together."""
         each, wrong = most_per_second, WRONG_LINKS_PER_MINUTE
-        submissions, checks, exchanges = (Rate(each, each, clock) for _ in range(3))
-        return cls(submissions, checks, exchanges, Rate(wrong / 60, wrong, clock), Delays(clock, LONGEST_FOR_CODES))
+        submissions, checks, exchanges = (Rate(each, each, clock, share) for _ in range(3))
+        return cls(submissions, checks, exchanges, Rate(wrong / 60, wrong, clock, share), Delays(clock, LONGEST_FOR_CODES, share))
 
 
 def current_rates() -> Rates:

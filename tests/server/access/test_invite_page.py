@@ -108,6 +108,26 @@ def test_a_survey_that_is_open_to_all_has_its_link_and_no_codes(ada: FlaskClient
     assert store.invitations.count("study") == (0, 0)
 
 
+def test_an_open_survey_without_a_link_at_the_end_offers_a_copy_that_can_have_one(ada: FlaskClient, store: Store, survey: Survey) -> None:
+    store.surveys.publish(survey)
+    page = ada.get(f"/manage/surveys/{survey.id}/invite").text
+    copy = f"/manage/surveys/{survey.id}/copy"
+    assert f'action="{copy}"' in page
+    assert "no link at the end" in page
+    draft = ada.get(ada.post(copy).headers["Location"]).text
+    assert 'name="return_link"' in draft
+    assert html.escape(survey.questions[0].text) in draft
+
+
+def test_an_open_survey_with_a_link_at_the_end_names_its_host_and_offers_no_copy(ada: FlaskClient, store: Store) -> None:
+    link = "https://panel.example/complete?cc=C1AB2C3D"
+    definition = {"deniable": 1, "id": "paid", "title": "T", "about": "A.", "epsilon": 1, "return_link": link, "questions": [QUESTION]}
+    store.surveys.publish(Survey.from_dict(definition))
+    page = ada.get("/manage/surveys/paid/invite").text
+    assert "<code>panel.example</code>" in page
+    assert "to add a link" not in page
+
+
 def test_every_group_has_its_link(ada: FlaskClient) -> None:
     page = ada.get(PAGE).text
     for group in PANEL.groups:

@@ -447,6 +447,34 @@ def test_a_sum_without_ends_is_asked_for_them_beside_their_fields_in_words_for_p
     assert mistakes(one.page) == {f"{row}below": "Must be above “At least”."}
 
 
+def test_a_count_names_questions_and_their_answers_and_comes_back_into_its_fields(editor: Open) -> None:
+    one = editor(RATED + "  - {id: why, text: Why?, type: yes_no}\n")
+    row = "questions-3-conditions-0-"
+    assert re.search(r'<p class="field" hidden>\s*<label for="questions-0-conditions-0-count"', one.page.text)  # nothing stands before it
+    one.press("save", **{f"{row}count": "mood", f"{row}answers": "often"})
+    assert mistakes(one.page) == {f"{row}at_least": "Must have a number here, in “Below”, or in both."}
+    one.press("save", **{f"{row}at_least": "2"})
+    condition = {"count": ["mood_a", "mood_b"], "is": ["often"], "at_least": "2"}
+    assert (mistakes(one.page), one.value["questions"][3]["show_if"]) == ({}, condition)
+    assert re.search(rf'id="{row}count"[^>]*value="mood_a, mood_b"', one.ada.get(one.path).text)
+
+
+@pytest.mark.parametrize(
+    ("typed", "place"),
+    [
+        ({"question": "affair", "answers": "yes", "score": "mood"}, "question"),
+        ({"score": "mood", "count": "mood", "at_least": "1"}, "count"),
+    ],
+)
+def test_a_condition_of_two_kinds_is_refused_and_nothing_of_it_is_lost(editor: Open, typed: dict[str, str], place: str) -> None:
+    one = editor(RATED + "  - {id: why, text: Why?, type: yes_no}\n")
+    row = "questions-3-conditions-0-"
+    one.press("save", **{f"{row}{key}": value for key, value in typed.items()})
+    assert f"{row}{place}" in mistakes(one.page)
+    kept = one.value["questions"][3]["show_if"]
+    assert set(kept) >= {key for key in typed if key != "answers"}
+
+
 def test_a_condition_on_a_rating_says_that_it_must_be_on_an_item(editor: Open) -> None:
     one = editor(RATED + "  - {id: why, text: Why?, type: yes_no, show_if: {question: mood, is: [never]}}\n")
     rule = "Must be the id of an earlier question with options, got &#39;mood&#39;, a rating block: name one of its items, such as mood_a."

@@ -13,7 +13,7 @@ from deniable_server.identity import passwords as password_checks
 from deniable_server.identity.passwords import Passwords, set_password
 from deniable_server.store.protocol import Store
 from deniable_server.web import rate_limiter
-from deniable_server.web.rate_limiter import Delays, HashingQueue, Rate, RateLimitError
+from deniable_server.web.rate_limiter import Delays, HashingQueue, Rate, RateLimitError, ServerShare
 
 RIGHT, WRONG = "correct horse battery", "another horse battery"
 
@@ -74,6 +74,39 @@ def test_a_thousand_threads_get_no_more_than_the_burst(clock: Clock) -> None:
     rate = Rate(per_second=1, burst=100, clock=clock)
     with ThreadPoolExecutor(50) as pool:
         assert sum(pool.map(lambda _: not waits(rate.take), range(1000))) == 100
+
+
+@pytest.mark.parametrize("servers", [1, 2, 4, 5])
+def test_several_servers_together_grant_the_rate_of_one(clock: Clock, servers: int) -> None:
+    share = ServerShare(servers)
+    rates = [Rate(per_second=20, burst=40, clock=clock, share=share) for _ in range(servers)]
+    assert sum(not waits(rate.take) for rate in rates for _ in range(50)) == 40
+    clock.now += 1
+    assert sum(not waits(rate.take) for rate in rates for _ in range(50)) == 20
+    assert {rate.policy for rate in rates} == {'"all";q=40;w=2'}
+
+
+def test_a_server_that_is_alone_again_grants_the_whole_rate(clock: Clock) -> None:
+    share = ServerShare(4)
+    rate = Rate(per_second=20, burst=40, clock=clock, share=share)
+    assert sum(not waits(rate.take) for _ in range(50)) == 10
+    share.servers = 1
+    clock.now += 2
+    assert sum(not waits(rate.take) for _ in range(50)) == 40
+
+
+@pytest.mark.parametrize("servers", [2, 3, 5])
+def test_several_servers_together_let_a_name_guess_no_more_than_one(clock: Clock, servers: int) -> None:
+    def granted(count: int) -> int:
+        """How many guesses are checked in an hour by a guesser that asks every server all the time."""
+        every = [Delays(clock, share=ServerShare(count)) for _ in range(count)]
+        checked = 0
+        for _ in range(3600):
+            checked += sum(not waits(lambda each=each: each.begin("ada")) for each in every for _ in range(6))  # type: ignore[misc]
+            clock.now += 1
+        return checked
+
+    assert granted(servers) <= granted(1)
 
 
 # Delays by name.

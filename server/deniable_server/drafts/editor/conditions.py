@@ -10,12 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deniable_server.drafts.editor.known_keys import knows_scores
 from deniable_server.drafts.editor.shapes import Fields, format_line, format_lines, format_numbers, parse_lines, parse_numbers
 
 WORDS = ("all", "any")
 ENDS = ("at_least", "below")
-BLANK: Fields = {"question": "", "answers": "", "score": "", "at_least": "", "below": "", "tied": False}
+SUMS = ("score", "count")
+BLANK: Fields = {"question": "", "answers": "", "score": "", "count": "", "at_least": "", "below": "", "tied": False}
+_KEYS = {"question", "is", *SUMS, *ENDS}
 
 
 def rows_of(value: Any) -> tuple[str, list[Fields]] | None:
@@ -60,9 +61,11 @@ def row_at(path: str, rows: Sequence[Fields]) -> str:
     group = groups[indexes[0]] if indexes and indexes[0] < len(groups) else [0]
     row = group[indexes[1]] if len(indexes) > 1 and indexes[1] < len(group) else group[0]
     key = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
-    if rows[row]["score"] and key not in (*ENDS, "score"):
-        key = ENDS[0]  # a sum needs one end or both
-    return f"{row}-{ {'is': 'answers'}.get(key, key if key in (*ENDS, 'score') else 'question') }"
+    key = "answers" if key == "is" else key
+    if key not in (*ENDS, *SUMS, "answers"):
+        is_sum = any(rows[row][word] for word in SUMS) and not rows[row]["question"]
+        key = ENDS[0] if is_sum else "question"  # a sum needs one end or both
+    return f"{row}-{key}"
 
 
 def _other(word: str) -> str:
@@ -73,7 +76,7 @@ def _groups(rows: Sequence[Fields]) -> list[list[int]]:
     """Returns the numbers of the rows that are filled in; tied rows are in one list."""
     groups: list[list[int]] = []
     for index, row in enumerate(rows):
-        if not any(str(row[key]).strip() for key in ("question", "answers", "score", *ENDS)):
+        if not any(str(row[key]).strip() for key in ("question", "answers", *SUMS, *ENDS)):
             continue
         if row["tied"] and groups:
             groups[-1].append(index)
@@ -82,30 +85,31 @@ def _groups(rows: Sequence[Fields]) -> list[list[int]]:
     return groups
 
 
-def _score_row(value: Mapping[str, Any], tied: bool) -> Fields | None:
-    """Returns the row of a condition on a sum of scores."""
-    names, ends = format_numbers(value["score"]), {key: format_line(value[key]) for key in ENDS if key in value}
-    if names is None or None in ends.values() or not set(value) <= {"score", *ENDS}:
-        return None
-    return {**BLANK, "score": names, **ends, "tied": tied}
-
-
 def _row(value: Any, tied: bool) -> Fields | None:
-    if isinstance(value, Mapping) and "score" in value:
-        return _score_row(value, tied) if knows_scores() else None
-    if not isinstance(value, Mapping) or not set(value) <= {"question", "is", *ENDS} or format_line(value.get("question")) is None:
+    if not isinstance(value, Mapping) or not set(value) <= _KEYS or not set(value) & {"question", *SUMS}:
         return None
-    ends = {key: format_line(value[key]) for key in ENDS if key in value}
-    has_no_answers = value.get("is") == [] and not ends
-    answers = "" if has_no_answers or (ends and "is" not in value) else format_lines(value.get("is"))
-    if answers is None or None in ends.values():
+    sums = {word: format_numbers(value[word]) for word in SUMS if word in value}
+    lines = {key: format_line(value[key]) for key in ("question", *ENDS) if key in value}
+    answers = _answers(value)
+    if answers is None or None in [*sums.values(), *lines.values()]:
         return None
-    return {**BLANK, "question": value["question"], "answers": answers, **ends, "tied": tied}
+    return {**BLANK, **sums, **lines, "answers": answers, "tied": tied}
+
+
+def _answers(value: Mapping[str, Any]) -> str | None:
+    """Returns the answers of a condition; empty for those that `_value` leaves out, or adds as an empty list."""
+    if "is" not in value:
+        return "" if "score" in value or ("count" not in value and set(value) & set(ENDS)) else None
+    is_added = "count" in value or not set(value) & {"score", *ENDS}
+    return "" if value["is"] == [] and is_added else format_lines(value["is"])
 
 
 def _value(row: Fields, new_ids: Mapping[str, str], blocks: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Returns the condition of a row, with everything that is filled in: the survey's check names what does not fit together."""
+    names = {word: parse_numbers(row[word]) for word in SUMS}
+    sums = {word: [part for name in own for part in blocks.get(name, [new_ids.get(name, name)])] for word, own in names.items() if own}
+    question = {"question": new_ids.get(row["question"], row["question"])} if row["question"] or not sums else {}
     ends = {key: row[key] for key in ENDS if row[key]}
-    if names := parse_numbers(row["score"]):
-        return {"score": [part for name in names for part in blocks.get(name, [new_ids.get(name, name)])], **ends}
     answers = parse_lines(row["answers"])
-    return {"question": new_ids.get(row["question"], row["question"]), **({"is": answers} if answers or not ends else {}), **ends}
+    has_answers = answers or "count" in sums or not (sums or ends)
+    return {**question, **sums, **({"is": answers} if has_answers else {}), **ends}

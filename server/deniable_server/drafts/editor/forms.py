@@ -62,6 +62,7 @@ class ConditionForm(Form):
     question = SelectField("Show only after an answer to", validate_choice=False)
     answers = TextAreaField("which is one of (one a line)", render_kw={"rows": 2})
     score = StringField("Or the sum of the scores of")
+    count = StringField("Or how many of these have one of the answers above")
     at_least = StringField("At least", render_kw={"inputmode": "decimal"})
     below = StringField("Below", render_kw={"inputmode": "decimal"})
     tied = BooleanField("Together with the previous condition")
@@ -216,7 +217,7 @@ class EditorForm(FlaskForm):
                 choices = nearest if not target or target in nearest else {**nearest, target: target}
                 row.form.question.choices = [("", "no condition"), *choices.items()]
                 row.form.depends_on = earlier[target].question if target in earlier else None
-                row.form.scales = scales
+                row.form.scales, row.form.has_earlier = scales, bool(earlier)
             earlier |= answers_of(question)
         return self
 

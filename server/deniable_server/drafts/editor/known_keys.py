@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from deniable.survey.schema import SHOW_IF, survey_schema
+from deniable.survey.schema import survey_schema
 from deniable.survey.types import TYPES
 
 
@@ -32,12 +32,6 @@ def has_items(kind: str) -> bool:
 def any_question_keys() -> frozenset[str]:
     """Returns the keys that some kind of question has."""
     return frozenset().union(*question_keys().values())
-
-
-@cache
-def knows_scores() -> bool:
-    """Returns whether a condition can be on a sum of scores."""
-    return '"score"' in str(SHOW_IF).replace("'", '"')
 
 
 def kinds_of_answers() -> list[tuple[str, str]]:

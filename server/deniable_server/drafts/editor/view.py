@@ -55,7 +55,7 @@ def _line(question: EditorForm, index: int, mistakes: Mapping[str, Sequence[str]
     return QuestionLine(
         text=shorten(question.text.data or "", _MOST),
         kind=dict(question.type.choices).get(question.type.data, ""),
-        is_conditional=condition is not None and bool(condition.question.data or condition.score.data),
+        is_conditional=condition is not None and bool(condition.question.data or condition.score.data or condition.count.data),
         section=question.section_title.data or "",
         mistakes=faults,
         missing=sum(map(is_missing, own)),

@@ -32,7 +32,7 @@ from deniable_server.store.sql.move_marks import MoveMark
 
 FEW = 500  # changed rows: with fewer, the next pass keeps writers out
 MOST_PASSES = 5  # before it
-CONNECTIONS = 4  # to PostgreSQL, in addition to the servers' own
+CONNECTIONS = 5  # to PostgreSQL, in addition to the servers' own
 ATTEMPTS = 20  # to get the lock, each as long as a request waits
 
 Notify = Callable[[str], None]

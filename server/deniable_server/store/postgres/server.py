@@ -21,6 +21,7 @@ from deniable_server.store.errors import FullError, StoreError, UnavailableError
 from deniable_server.store.postgres import schema, settings
 from deniable_server.store.postgres.condition import code_of, in_words
 from deniable_server.store.postgres.connection import PostgresConnection, StreamingConnection
+from deniable_server.store.postgres.servers import ServerCount
 from deniable_server.store.protocol import WAIT_SECONDS
 from deniable_server.store.reserved import is_reserved
 from deniable_server.store.sql import move_marks
@@ -31,8 +32,8 @@ from deniable_server.store.sql.vacuum import VacuumScheduler
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 
 SMALL_BYTES = 8 << 20  # up to this size, tables are rewritten after arrivals: xmin and ctid show which came last
-CONNECTIONS = 30  # of a server: one writes, one checks whether the database answers, a quarter scan, the others run short reads
-FEWEST = 4
+CONNECTIONS = 30  # of a server: one writes, one checks whether the database answers, one counts servers, a quarter scan, others read
+FEWEST = 5
 RESERVED = 4 / 7  # the share of the reading connections for respondents' threads
 _PROOF = "proof of the key"
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -60,7 +61,7 @@ class PostgresServer:
             raise ValueError(f"database connections must be at least {FEWEST}, got {connections}")
         logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # it repeats one warning; `trouble` is reported once
         self._url, self._name = url, name
-        scans = connections // FEWEST
+        scans = connections // 4
         self._scans = threading.BoundedSemaphore(scans)
         self._committing = False
         self.seal = Seal.of(key)
@@ -69,7 +70,8 @@ class PostgresServer:
             self.rewriting = VacuumScheduler(self.rewrite)
             self.releases = Releaser(self.seal, self._added, self.changed)
             self.writer = Writer(self, self.releases)
-        self._pools = _pools(url, connections - 2 - scans)
+        self._pools = _pools(url, connections - 3 - scans)
+        self.servers = ServerCount(url)
         if due:
             self.rewriting.due()
 
@@ -109,6 +111,13 @@ class PostgresServer:
             return in_words(code_of(error))
         return move_marks.moved(self._name, mark.other) if mark else None
 
+    def count_servers(self) -> int:
+        """Returns the number of servers on the database. Raises UnavailableError."""
+        try:
+            return self.servers.count()
+        except psycopg.Error as error:
+            raise explain(error) from error
+
     def connect(self) -> PostgresConnection:
         """Opens a connection with the settings for writing. Raises psycopg.Error."""
         return connect(self._url)
@@ -133,6 +142,7 @@ class PostgresServer:
     def close(self) -> None:
         """Commits the queued jobs and closes the connections."""
         self.rewriting.stop()
+        self.servers.close()
         for pool in self._pools.values():
             pool.close()
         self.writer.close()
@@ -247,9 +257,11 @@ class ReadOnlyPostgresServer(PostgresServer):
             self._migrate()
         self._scans = threading.BoundedSemaphore(1)
         self._pools = _pools(url, 2, apart=False)
+        self.servers = ServerCount(url)
 
     def close(self) -> None:
         """Closes the connections."""
+        self.servers.close()
         self._pools[False].close()
 
 

@@ -23,3 +23,7 @@ class PostgresStore(SqlStore[PostgresServer]):
     def trouble(self) -> str | None:
         """Returns what prevents a connection from reading, or None."""
         return self.database.trouble()
+
+    def count_servers(self) -> int:
+        """Returns the number of servers on the database, this one included from now on. Raises UnavailableError."""
+        return self.database.count_servers()

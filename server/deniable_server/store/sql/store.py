@@ -28,7 +28,7 @@ D = TypeVar("D", bound=SqlDatabase)
 
 
 class SqlStore(Generic[D]):
-    """A `Store` without `backup` and `trouble`, which differ between databases."""
+    """A `Store` without `backup`, `trouble` and `count_servers`, which differ between databases."""
 
     def __init__(self, database: D) -> None:
         self.database = database

@@ -35,6 +35,10 @@ class SqliteStore(SqlStore[SqliteFile]):
         except sqlite3.Error as error:
             raise explain(error) from error
 
+    def count_servers(self) -> int:
+        """Returns 1: a lock lets one server at a time use a file."""
+        return 1
+
     def trouble(self) -> str | None:
         """Returns what prevents reading or writing, such as a full disk; None if nothing does."""
         try:

@@ -21,8 +21,9 @@ from deniable_server.store import open_store
 from deniable_server.store.errors import BusyError
 from deniable_server.store.postgres.condition import code_of, in_words
 from deniable_server.store.protocol import Store
+from deniable_server.web.rate_limiter import ServerShare
 
-CONNECTIONS, LIMIT = 4, 8
+CONNECTIONS, LIMIT = 5, 8
 DOWN, REFUSES, AGAIN = "the database does not answer (08006)", "the database refuses more connections (53300)", "the database answers again"
 
 
@@ -56,8 +57,11 @@ def test_each_change_of_state_is_logged_once(caplog: pytest.LogCaptureFixture) -
         def trouble(self) -> str | None:
             return next(states)
 
+        def count_servers(self) -> int:
+            return 1
+
     left = iter([False] * 8 + [True])
-    database_watch.watch(Told(), lambda seconds: next(left))  # type: ignore[arg-type]
+    database_watch.watch(Told(), ServerShare(), lambda seconds: next(left))  # type: ignore[arg-type]
     assert [record.getMessage() for record in caplog.records] == [DOWN, REFUSES, AGAIN]
 
 
@@ -160,5 +164,5 @@ def test_no_more_connections_are_made_than_are_allowed(postgres: PostgresServer,
             pass
     finally:
         store.close()
-    with pytest.raises(ValueError, match="must be at least 4, got 3"):
+    with pytest.raises(ValueError, match="must be at least 5, got 4"):
         open_store(url, CONNECTIONS - 1)
