@@ -95,11 +95,11 @@ class Progress(Tabular):
 
     @property
     def words(self) -> str:
-        """The progress in a sentence, such as "7.1 points now; 5 at 1,640 people, at this rate on 3 December."."""
-        target = f"{_points(self.goal)} at {self._people}"
+        """The progress in a sentence, such as "±7.1 points now; ±5 at 1,640 people, at this rate on 3 December."."""
+        target = f"±{_points(self.goal)} at {self._people}"
         if self.half_width is None:
             return f"No records have arrived yet; {_points(self.goal)} points either way take {self._people}."
-        now = f"{_points(self.half_width)} points now"
+        now = f"±{_points(self.half_width)} points now"
         if self.reached:
             return f"{now}: the {_points(self.goal)} points of the goal are reached."
         if self.reached_on:

@@ -69,7 +69,7 @@ def test_the_sentence_says_what_is_reached_what_is_the_goal_and_when_at_this_rat
     day = date.fromisoformat(TODAY) + timedelta(days=-(-(needed - 400) // 40))
     assert found.reached_on == day.isoformat()
     half = f"{100 * half_width_of(SURVEY, 400):.1f}".removesuffix(".0")
-    assert found.words == f"{half} points now; 5 at {needed:,} people, at this rate on {day.day} {day:%B}."
+    assert found.words == f"±{half} points now; ±5 at {needed:,} people, at this rate on {day.day} {day:%B}."
 
 
 def test_a_day_of_another_year_is_told_with_its_year() -> None:

@@ -277,7 +277,7 @@ def test_groups_as_clusters_are_chosen_on_the_page_and_kept_in_its_downloads(sen
         send(n, group)
     alone, drawn = (ada.get(f"/manage/surveys/clinics{query}").text for query in ("", "?clusters=1"))
     assert (
-        "Sample: everybody counts as drawn alone, whatever the group; if the groups were drawn, say so: intervals are wider then." in alone
+        "Sample: people count as sampled one by one, whatever their group; with the groups as clusters, intervals would be wider." in alone
     )
     assert "Sample: 3 clusters (group), t with 1.57 degrees of freedom." in drawn
     assert "groups as clusters</summary>" in drawn

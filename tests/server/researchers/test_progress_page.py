@@ -89,7 +89,7 @@ def test_the_page_says_how_precise_it_is_and_when_it_will_be_as_precise_as_was_w
         send(store, SURVEY, 10, "South", "organisation")
     page, needed = main_of(ada), people_needed(SURVEY, 0.05)
     assert checked_progress(store, "watched").words in page
-    assert re.search(rf"points now; 5 at {needed:,} people, at this rate on \d+ December\.", page)
+    assert re.search(rf"points now; ±5 at {needed:,} people, at this rate on \d+ December\.", page)
     assert "150 records arrived" in page
     assert "Randomized by an organisation 50" in page
     assert "North 100 shown South 50 shown" in page

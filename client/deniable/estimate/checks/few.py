@@ -39,7 +39,8 @@ def scores(ones: NDArray[np.int64], counted: NDArray[np.bool_], channel: Channel
     if n - most >= FEW:
         return ""
     who = f"the {n:,} reports" if counted.all() else f"the {n:,} reports of an answer"
-    return f"all but {n - most:,} of {who} name one option: too few others for this interval, {_MISSES}"
+    alike = f"all but {n - most:,} of" if n > most else "all of"
+    return f"{alike} {who} name one option: too few others for this interval, {_MISSES}"
 
 
 def of_weights() -> str:

@@ -14,7 +14,7 @@ from deniable.wire.tally import Tally
 
 FEWEST = 5  # groups, from which on their spread is worth a figure
 
-_ALONE = "everybody counts as drawn alone, whatever the group"
+_ALONE = "people count as sampled one by one, whatever their group"
 
 
 def as_if_alone(survey: Survey, tallies: Mapping[str, Tally]) -> str:
@@ -23,7 +23,7 @@ def as_if_alone(survey: Survey, tallies: Mapping[str, Tally]) -> str:
         return ""
     sampled = [tally for tally in tallies.values() if tally.n]
     if len(sampled) < FEWEST:
-        return f"{_ALONE}; if the groups were drawn, say so: intervals are wider then"
+        return f"{_ALONE}; with the groups as clusters, intervals would be wider"
     wider = max(1.0, float(np.median(_widths(survey, sampled))))
     return f"{_ALONE}; with the groups as clusters, intervals would typically be {wider:.1f} times as wide"
 

@@ -154,13 +154,15 @@ def test_an_estimate_of_few_clusters_is_tested_with_students_t() -> None:
 def test_figures_of_a_survey_with_groups_say_that_everybody_counts_as_drawn_alone() -> None:
     alone, drawn = analyse(SURVEY, tallies(1.8)).results, analyse(SURVEY, tallies(1.8), method="wald", sample=CLUSTERS).results
     told = alone.sample
-    assert told.startswith("everybody counts as drawn alone, whatever the group; with the groups as clusters, intervals would typically be")
+    assert told.startswith(
+        "people count as sampled one by one, whatever their group; with the groups as clusters, intervals would typically be"
+    )
     wider = float(told.split("be ")[1].split()[0])
     widths = [float(b.std_error or 0) * Interval(df=7).quantile / float(a.std_error or 1) / 1.96 for a, b in zip(alone, drawn, strict=True)]
     assert min(widths) < wider < max(widths)
     assert wider > 1.5
     assert analyse(SURVEY, dict.fromkeys(GROUPS, tallies()[GROUPS[0]])).results.sample.endswith(" 1.0 times as wide")
-    assert analyse(SURVEY, sum(tallies().values(), Tally.empty(SURVEY.record.bits))).results.sample.endswith("intervals are wider then")
+    assert analyse(SURVEY, sum(tallies().values(), Tally.empty(SURVEY.record.bits))).results.sample.endswith("intervals would be wider")
     plain = {key: value for key, value in SURVEY.to_dict().items() if key != "groups"}
     assert not analyse(Survey.from_dict(plain), tallies()[GROUPS[0]]).results.sample
 
