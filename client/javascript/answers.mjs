@@ -4,7 +4,7 @@
  * Twin: `device/perturb.py` and `device/sealed.py`. No message quotes an answer, nor a name that is no question's: it may be an answer.
  */
 
-import { AnswerError, allows, encodeAll } from "../deniable/browser/encode.mjs";
+import { AnswerError, allows } from "../deniable/browser/encode.mjs";
 
 const NAMED = 8; // options in a message
 
@@ -47,18 +47,24 @@ function problemOf(question, answer) {
   if (answer === undefined) return required ? `${id}: is missing` : undefined;
   if (allows(question, answer)) return undefined;
   const labels = items.map(({ label }) => label);
-  const isList = labels[0] === undefined || (Array.isArray(answer) && answer.every((option) => labels.includes(option)));
-  return isList ? ruleOf(question, answer) : `${id}: the answer must be a list of options, each ${someOf(labels)}`;
+  if (labels[0] === undefined) return `${id}: the answer must be ${allowed(question)}`;
+  const isList = Array.isArray(answer) && answer.every((option) => labels.includes(option));
+  return `${id}: the answer must be ${isList ? selection(question) : `a list of options, each ${someOf(labels)}`}`;
 }
 
-/** Returns the message of encoding this question alone, by its first category. */
-function ruleOf(question, answer) {
-  try {
-    encodeAll([{ ...question, showIf: undefined }], [answer], () => 0);
-  } catch (error) {
-    if (error instanceof AnswerError) return error.message;
-  }
-  return `${question.id}: the answer must be one that the question allows`;
+/** Describes the valid answers: a range, or the first few categories. Twin: `survey/rules.py`. */
+function allowed({ source: { low, high }, categories }) {
+  return low !== undefined ? `a number from ${low} to ${high}` : someOf(categories);
+}
+
+/** Describes the valid lists of options, without revealing which part of the rule was broken. Twin: `survey/exclusive.py`. */
+function selection({ source }) {
+  const { none, exclusive = [], at_least: least = none === undefined ? 0 : 1, at_most: most } = source;
+  const alone = exclusive.length > 0 || none !== undefined;
+  const numbers = { 0: "any", 1: "one or more" };
+  let number = numbers[least] ?? `at least ${least}`;
+  if (most !== undefined) number = least > 0 && least < most ? `${least} to ${most}` : `${least > 0 ? "exactly" : "at most"} ${most}`;
+  return alone ? `one exclusive option alone, or ${number} of the others` : `${number} of the options`;
 }
 
 /** Returns every problem of the group and the invitation, which are no answers. */

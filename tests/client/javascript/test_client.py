@@ -102,6 +102,35 @@ def test_the_problems_are_those_that_the_python_client_lists(public: Public, ser
         assert sorted(problems) == sorted(str(caught.value).split("\n"))
 
 
+LIMITS: list[dict[str, Any]] = [
+    {"at_most": 2},
+    {"at_least": 1},
+    {"at_least": 2},
+    {"at_least": 1, "at_most": 2},
+    {"at_least": 2, "at_most": 2},
+    {"exclusive": ["d"], "at_most": 2},
+    {"none": "d", "at_most": 2},
+    {"none": "d"},
+]
+
+
+def test_limits_of_a_selection_are_described_as_the_python_client_describes_them(public: Public) -> None:
+    from deniable import AnswerError, SurveyClient
+
+    options = {"text": "Which?", "type": "multi_choice", "options": ["a", "b", "c", "d"]}
+    survey = Survey.from_dict({**ALL, "questions": [{"id": f"q{n}", **options, **keys} for n, keys in enumerate(LIMITS)]})
+    cases = [{f"q{n}": answer for n in range(len(LIMITS))} for answer in ([], ["a", "b", "c"], ["a", "d"], ["e"], "a")]
+    with serving(survey, survey) as server:
+        ours = public(
+            "const survey = await deniable.fetchSurvey(given.link); return given.cases.map((answers) => survey.check(answers));",
+            {"link": link(server, survey), "cases": cases},
+        )
+        for answers, problems in zip(cases, ours, strict=True):
+            with SurveyClient(server.url, outbox=":memory:") as client, pytest.raises(AnswerError) as caught:
+                client.submit("habits", answers)
+            assert sorted(problems) == sorted(str(caught.value).split("\n"))
+
+
 @pytest.mark.parametrize(
     "expression",
     ["null", "[]", "'no'", "new Map(Object.entries(given.answers))", "new URLSearchParams()", "7", "undefined", "() => 1"],

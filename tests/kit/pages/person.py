@@ -139,9 +139,10 @@ class Person:
         assert len(chosen) == len(places)
 
     def _tap(self, question: Any, option: Any) -> None:
-        """Takes an option, as a finger does."""
+        """Takes an option, as a finger does; WebKit's driver does not always scroll to it."""
         (control, *_) = question.find_elements(By.CSS_SELECTOR, "select") or option.find_elements(By.TAG_NAME, "input")
         self.controls.note(self.driver, control)
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", option)
         option.click()
 
     @staticmethod
