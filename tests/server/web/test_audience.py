@@ -20,6 +20,7 @@ AUDIENCES = {
     **dict.fromkeys(
         (
             "account",
+            "among",
             "helping",
             "second_factor",
             "data",
