@@ -46,7 +46,7 @@ def page(survey_id: str) -> Page:
     """Shows the questions of a survey among people with one true answer."""
     store, published = current_store(), current_store().surveys.published(survey_id)
     survey, paging = published.survey, requested(len(published.survey.questions))
-    among, view, problem, no_records, status = None, None, "", "", 200
+    among, view, too_few, problem, no_records, status = None, None, None, "", "", 200
     try:
         interval = interval_of(request.args)
     except EstimateError:
@@ -58,14 +58,17 @@ def page(survey_id: str) -> Page:
         return withheld(published, error)
     except NoRecordsError as error:
         no_records = str(error)
+    except SmallSubpopulationError as error:
+        too_few = error.part
     except EstimateError as error:
-        problem, status = str(error), 200 if isinstance(error, SmallSubpopulationError) else 400
+        problem, status = str(error), 400
     options = {name: value for name in OPTIONS if (value := request.args.get(name))}
     if among:
         options |= {"among": among.question, "answer": among.option}
         options.pop("of", None)
     chosen = next((one for one in filter_questions(survey) if among and one.id == among.question), None)
     context: dict[str, object] = {"published": published, "among": among, "view": view, "problem": problem, "no_records": no_records}
+    context |= {"too_few": too_few}
     context |= {"paging": paging, "options": options, "chosen": chosen, "choices": choices(chosen) if chosen else ()}
     context |= {"interval": interval, "has_questions": bool(filter_questions(survey)), "question_menu": partial(question_menu, survey)}
     context |= {"share_axis": SHARES, "refusals": shared_refusals(view.cards) if view else ()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Response, url_for
+from flask import Response, request, url_for
 
 from deniable_server.context import current_store
 from deniable_server.pages.one_time_forms import repeated
@@ -24,6 +24,9 @@ def copy(survey_id: str) -> Page:
     if page := repeated("This copy was made already", url_for("researchers.surveys")):
         return page
     draft = begin_copy(survey_id)
+    if "link" in request.form:
+        message = "This draft is a copy. Enter the panel’s address under “Link at the end”, then publish it."
+        return done(message, "drafting.edit", draft_id=draft.id, _anchor="return_link")  # opens the group of settings around the field
     return done("This draft is a copy. Change what you like, then publish it.", "drafting.edit", draft_id=draft.id)
 
 

@@ -52,7 +52,7 @@ def source(**keys: Any) -> dict[str, Any]:
         ({"at_most": "two"}, "at_most: must be a whole number from 1 to 3, fewer than the options of the question, got two"),
         ({"at_most": ["2"]}, "at_most: must be a whole number from 1 to 3, fewer than the options of the question"),
         ({"at_least": "4"}, "at_least: must be a whole number from 1 to 3, fewer than the options of the question, got 4"),
-        ({"at_least": "3", "at_most": "2"}, "at_least: must be at most at_most, which is 2, got 3"),
+        ({"at_least": "3", "at_most": "2"}, "at_least: must be at most 2, which `at_most` is, got 3"),
         (
             {"at_most": "3", "none": "neither"},
             "at_most: must be a whole number from 1 to 2, fewer than the options that are not exclusive, got 3",

@@ -114,7 +114,9 @@ def test_an_open_survey_without_a_link_at_the_end_offers_a_copy_that_can_have_on
     copy = f"/manage/surveys/{survey.id}/copy"
     assert f'action="{copy}"' in page
     assert "no link at the end" in page
-    draft = ada.get(ada.post(copy).headers["Location"]).text
+    address = ada.post(copy, data={"link": "1"}).headers["Location"]
+    assert address.endswith("#return_link")
+    draft = ada.get(address).text
     assert 'name="return_link"' in draft
     assert html.escape(survey.questions[0].text) in draft
 

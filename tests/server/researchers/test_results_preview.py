@@ -221,3 +221,9 @@ def test_a_survey_that_is_too_wide_has_no_preview(ada: FlaskClient, store: Store
     page = get(ada, "/manage/surveys/wide")
     assert not is_preview(page)
     assert "No records are counted yet." in text_of(page)
+
+
+def test_a_question_with_several_options_says_how_many_may_be_selected(ada: FlaskClient) -> None:
+    rules = re.findall(r"People may choose ([^<.]*)\.", ada.get("/manage/surveys/kinds").text)
+    exclusive = ", or one that excludes all others"
+    assert rules == [f"up to 2 options{exclusive}", "up to 1 option", f"2 to 3 options{exclusive}"]

@@ -295,7 +295,18 @@ def _share_cells(row: ShareAmong) -> tuple[str, ...]:
 
 
 class SmallSubpopulationError(EstimateError):
-    """The share of a subpopulation is not clearly above 0, so nothing can be said about these people."""
+    """The share of a subpopulation is not clearly above 0, so nothing can be said about these people.
+
+    Attributes:
+        part: The share.
+    """
+
+    def __init__(self, message: str, part: Estimate) -> None:
+        super().__init__(message, part)
+        self.part = part
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 TableOf = Callable[[str, str], Crosstab]
@@ -315,7 +326,8 @@ def require_present(part: Estimate, quantile: float) -> None:
     if part.estimate <= quantile * part.std_error:
         raise SmallSubpopulationError(
             f"{part.what}: the share of these people must be clearly above 0, got {percent(part.estimate)} with a standard error of "
-            f"{percent(part.std_error)}; more reports, or a larger epsilon, are needed"
+            f"{percent(part.std_error)}; more reports, or a larger epsilon, are needed",
+            part,
         )
 
 

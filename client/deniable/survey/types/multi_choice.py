@@ -139,7 +139,7 @@ def _limit_problems(source: Mapping[str, Any], options: int, exclusive: int) -> 
             yield key, f"must be a whole number from 1 to {together - 1:,}, fewer than the options {those}{got}"
     least, most = (whole_number(source.get(key)) for key in LIMITS)
     if least is not None and most is not None and least > most:
-        yield "at_least", f"must be at most at_most, which is {most:,}, got {least:,}"
+        yield "at_least", f"must be at most {most:,}, which `at_most` is, got {least:,}"
 
 
 def _among(option: Any, options: Sequence[Any]) -> bool:
