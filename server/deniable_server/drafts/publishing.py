@@ -7,7 +7,7 @@ from flask import g, redirect, render_template, url_for
 from deniable.privacy.claims import protection_of
 from deniable.privacy.stronger import stronger
 from deniable.survey import Survey
-from deniable.survey.types import TYPES
+from deniable.survey.kind_words import kind_in_words
 from deniable_server.context import current_services, current_store
 from deniable_server.drafts.editor.draft_text import document_in, survey_in
 from deniable_server.drafts.editor.fields import fields_of
@@ -77,7 +77,7 @@ def _confirmation(draft: Draft, survey: Survey, meanwhile: bool = False, refused
         sample_text=find_sample_text(survey),
         box=protection_of(survey),
         stronger=stronger(survey),
-        types=TYPES,
+        kind_in_words=kind_in_words,
         meanwhile=meanwhile,
         id_in_use=refused or is_id_taken(survey),
         namesakes=namesakes(current_store(), survey, g.user),

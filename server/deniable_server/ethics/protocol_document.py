@@ -18,8 +18,8 @@ from deniable.privacy.claims import bounds_of, claim_text, claim_texts, claims_a
 from deniable.privacy.posterior import least_protected, odds_in_words, people
 from deniable.survey import Survey
 from deniable.survey.condition import in_words
+from deniable.survey.kind_words import kind_in_words, orders_in_words
 from deniable.survey.question import Question
-from deniable.survey.types import TYPES
 from deniable_server.pages.figures import plain
 from deniable_server.store.life import Settings
 
@@ -62,11 +62,20 @@ def _identity(survey: Survey) -> tuple[str, ...]:
 
 
 def _collected(survey: Survey) -> Iterator[ReportSection]:
-    rows = tuple(_rows(survey, lambda question: (TYPES[question.type].title, _options(question), _when(question))))
+    rows = tuple(_rows(survey, lambda question: (kind_in_words(question), _options(question), _when(question))))
     sample = [] if survey.ask is None else [f"Each device draws {survey.ask} of {len(survey.blocks)} blocks of questions at random."]
     groups = [f"Each record openly names one of these groups: {', '.join(survey.groups)}."] if survey.groups else []
     codes = ["Each person needs a one-time invitation code."] if survey.access == "invited" else ["Anyone with the link can answer."]
-    paragraphs = (*sample, *codes, *groups, f"True answers are not collected. The operator of the server {claim_text('server')}")
+    orders = list(filter(None, [orders_in_words(survey)]))
+    link = [f"At the end everyone is shown the same link, {survey.return_link}."] if survey.return_link else []
+    paragraphs = (
+        *sample,
+        *orders,
+        *codes,
+        *groups,
+        *link,
+        f"True answers are not collected. The operator of the server {claim_text('server')}",
+    )
     yield ReportSection("Data", 2, paragraphs, Table("", ("Question", "Kind of answer", "Options", "Asked"), rows, texts=4))
 
 

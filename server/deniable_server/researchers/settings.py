@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from deniable.privacy.claims import protection_of
 from deniable.privacy.posterior import least_protected, odds_in_words
-from deniable.survey.types import TYPES
+from deniable.survey.kind_words import kind_in_words
 from deniable_server.context import current_store
 from deniable_server.drafts.plan_form import PlanForm
 from deniable_server.pages.forms import ActionForm
@@ -33,7 +33,13 @@ def questions(survey_id: str) -> Page:
     published = current_store().surveys.published(survey_id)
     survey = published.survey
     weakest = least_protected(survey.items)
-    context = {"published": published, "weakest": weakest, "box": protection_of(survey), "odds_in_words": odds_in_words, "types": TYPES}
+    context = {
+        "published": published,
+        "weakest": weakest,
+        "box": protection_of(survey),
+        "odds_in_words": odds_in_words,
+        "kind_in_words": kind_in_words,
+    }
     return render_template("researchers/questions.html", **context, form=ActionForm())
 
 
