@@ -30,7 +30,7 @@ _STYLE = (
     "body{font:10pt/1.4 sans-serif;margin:0;color:#1b1b1b}h1{font-size:18pt}h2{font-size:13pt}h1,h2,h3{line-height:1.2;break-after:avoid}"
     "h1,h2,h3,p,td{overflow-wrap:anywhere}table{border-collapse:collapse;margin:3mm 0}tr{break-inside:avoid}"
     "th,td{padding:1mm 2.5mm;border-bottom:.5pt solid #d0d0d0;text-align:start;vertical-align:top}"
-    ".n{text-align:right}td.n{white-space:nowrap}"
+    ".n{text-align:right}td.n{white-space:nowrap}td:not(.n){min-width:17mm}"  # short words stay whole, where only long ones may break
     ".question{break-before:page;break-inside:avoid}.question+:not(.question){break-before:page}"
     f".chart{{position:relative;direction:ltr;text-align:left;break-inside:avoid;width:{drawing.WIDTH * _SCALE:g}px}}"
     ".chart svg{display:block}.chart span{position:absolute;white-space:nowrap;unicode-bidi:isolate}"

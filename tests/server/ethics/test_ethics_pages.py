@@ -212,6 +212,14 @@ def test_the_documents_of_a_survey_can_be_read_and_downloaded(researcher: FlaskC
     assert "Ethics documents" in researcher.get("/manage/surveys/board/questions").text
 
 
+def test_short_words_of_the_protocols_tables_stay_whole_in_the_pdf(researcher: FlaskClient, store: Store) -> None:
+    options = ["tea and coffee", "sleeping pills", "cannabis", "none of these at all"]
+    question = {"id": "q", "text": "Which of these have you used in the last year?", "type": "multi_choice", "options": options}
+    store.surveys.publish(Survey.from_dict({**KEYS, "questions": [{**question, "exclusive": options[-1:], "at_most": 2}]}), "ada")
+    document = pypdf.PdfReader(io.BytesIO(researcher.get("/manage/surveys/board/ethics/protocol.pdf").data))
+    assert "everyone" in " ".join(page.extract_text() for page in document.pages)
+
+
 def test_the_documents_of_a_draft_are_marked(researcher: FlaskClient, store: Store) -> None:
     from deniable.survey.dump import to_yaml
 
