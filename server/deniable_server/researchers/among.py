@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
-
 from deniable.errors import EstimateError
 from deniable.estimate import MeanRow
 from deniable.estimate.tables.subpopulation import AnswerFilter, ShareAmong, Subpopulation, answers_of
@@ -23,7 +21,6 @@ from deniable_server.pages.paging import Paging
 from deniable_server.researchers.crosstabs import MOST_CELLS
 from deniable_server.researchers.question_cards import axis_of
 from deniable_server.results.analysis import analyse_records, require_records
-from deniable_server.results.result_cache import compute_once
 from deniable_server.results.results import Records, interval_of, records_of
 from deniable_server.store.protocol import Store
 
@@ -176,17 +173,6 @@ def _card(question: Question, people: Subpopulation, fits: bool) -> AmongCard:
 
 def _labelled(row: ShareAmong, label: str | None) -> ShareAmong:
     return row if label is None else ShareAmong(**{**vars(row), "option": label})
-
-
-def question_menu(survey: Survey, chosen: str | None) -> Markup:
-    """Returns the HTML options of a menu of the questions, rendered once: a wide survey has hundreds."""
-    options = compute_once(("among menu", survey.digest), lambda: Markup("").join(map(_option, filter_questions(survey))))
-    of_chosen = f'value="{escape(chosen or "")}" dir='
-    return Markup(str(options).replace(of_chosen, of_chosen.replace(" dir=", " selected dir="), 1))  # noqa: S704 - escaped
-
-
-def _option(question: Question) -> Markup:
-    return Markup('<option value="{}" dir="auto">{}</option>').format(question.id, question.text)
 
 
 def shared_refusals(cards: Sequence[AmongCard]) -> tuple[str, ...]:

@@ -22,9 +22,9 @@ from deniable_server.researchers.among import (
     choices,
     filter_questions,
     people_of,
-    question_menu,
     shared_refusals,
 )
+from deniable_server.researchers.question_menu import question_menu
 from deniable_server.researchers.too_few_records import withheld
 from deniable_server.results.analysis import NoRecordsError
 from deniable_server.results.results import interval_of
@@ -70,7 +70,11 @@ def page(survey_id: str) -> Page:
     context: dict[str, object] = {"published": published, "among": among, "view": view, "problem": problem, "no_records": no_records}
     context |= {"too_few": too_few}
     context |= {"paging": paging, "options": options, "chosen": chosen, "choices": choices(chosen) if chosen else ()}
-    context |= {"interval": interval, "has_questions": bool(filter_questions(survey)), "question_menu": partial(question_menu, survey)}
+    context |= {
+        "interval": interval,
+        "has_questions": bool(filter_questions(survey)),
+        "question_menu": partial(question_menu, survey, filter_questions),
+    }
     context |= {"share_axis": SHARES, "refusals": shared_refusals(view.cards) if view else ()}
     context["command"] = command("results", survey_id, ["--among", among.words], request.args) if among else ""
     return render_template("researchers/among.html", **context, form=ActionForm()), status

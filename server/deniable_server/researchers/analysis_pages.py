@@ -16,8 +16,9 @@ from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.paging import requested
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
-from deniable_server.researchers.crosstabs import PERCENT_OF, cross_of, crosstab_request, item_options, table_of
+from deniable_server.researchers.crosstabs import PERCENT_OF, cross_of, crosstab_request, table_of
 from deniable_server.researchers.models import WayOn, fit_of, model_of, outcomes, predictors, ways_on, words_of
+from deniable_server.researchers.question_menu import question_menu
 from deniable_server.researchers.study_waves import ListedWave, in_order, neighbour, study_waves
 from deniable_server.researchers.too_few_records import withheld
 from deniable_server.researchers.wave_cards import change_cards, trend_cards
@@ -51,7 +52,7 @@ def crosstab(survey_id: str) -> Page:
         problem = str(error)
     line = command("crosstab", survey_id, cross.names, request.args) if cross else ""
     context: dict[str, object] = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF}
-    context |= {"items": categorical(published.survey), "item_options": partial(item_options, published.survey)}
+    context |= {"items": categorical(published.survey), "item_options": partial(question_menu, published.survey, categorical)}
     context |= {"command": line, "no_records": no_records}
     refused = problem and request.args  # a first visit from the tab is not an error
     return _page("researchers/crosstab.html", context, 400 if refused else 200)

@@ -6,16 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from markupsafe import Markup, escape
-
 from deniable.errors import EstimateError
 from deniable.estimate import Crosstab, Estimate, HypothesisTest
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.tables import conditional_share, cramers_v, independence
-from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable_server.results.analysis import analyse_records, categorical, item_of, require_records
-from deniable_server.results.result_cache import compute_once
 from deniable_server.results.results import Records, interval_of, records_of
 from deniable_server.store.protocol import Store
 
@@ -133,17 +129,6 @@ def _table(selected: Records, interval: Interval, query: CrosstabRequest) -> Cro
         ("crosstab", selected.group, interval, query.names),
         lambda: analyse_records(selected, interval, whole=query.layer is not None).crosstab(*query.names),
     )
-
-
-def item_options(survey: Survey, chosen: str | None) -> Markup:
-    """Returns the HTML options of a menu of the questions that a table may use, rendered once: a wide survey has hundreds in each menu."""
-    options = compute_once(("options", survey.digest), lambda: Markup("").join(map(_option, categorical(survey))))
-    of_chosen = f'value="{escape(chosen or "")}" dir='
-    return Markup(str(options).replace(of_chosen, of_chosen.replace(" dir=", " selected dir="), 1))  # noqa: S704 - escaped
-
-
-def _option(item: Question) -> Markup:
-    return Markup('<option value="{}" dir="auto">{}</option>').format(item.id, item.text)
 
 
 def _layer(table: Crosstab, query: CrosstabRequest, option: str) -> Layer:

@@ -11,6 +11,7 @@ import pytest
 from tests.client.conftest import Fault, Server, serving
 from tests.client.javascript.conftest import Run
 
+from deniable import AnswerError, SurveyClient
 from deniable.survey import Survey
 from deniable.wire.access_codes import format_code, submission_id
 from deniable.wire.access_codes import read as read_code
@@ -81,9 +82,19 @@ def test_every_problem_is_listed_at_once_and_none_quotes_an_answer(public: Publi
     assert server.posts == []
 
 
-def test_the_problems_are_those_that_the_python_client_lists(public: Public, server: Server, habits: Survey) -> None:
-    from deniable import AnswerError, SurveyClient
+def assert_same_problems(public: Public, server: Server, survey: Survey, cases: list[Any]) -> None:
+    """Both clients refuse each collection of answers, for the same reasons in the same words."""
+    ours = public(
+        "const survey = await deniable.fetchSurvey(given.link); return given.cases.map((answers) => survey.check(answers));",
+        {"link": link(server, survey), "cases": cases},
+    )
+    for answers, problems in zip(cases, ours, strict=True):
+        with SurveyClient(server.url, outbox=":memory:") as client, pytest.raises(AnswerError) as caught:
+            client.submit(survey.id, answers)
+        assert sorted(problems) == sorted(str(caught.value).split("\n"))
 
+
+def test_the_problems_are_those_that_the_python_client_lists(public: Public, server: Server, habits: Survey) -> None:
     cases: list[Any] = [
         {},
         {"smokes": None},
@@ -92,14 +103,7 @@ def test_the_problems_are_those_that_the_python_client_lists(public: Public, ser
         {**ANSWERS, "used": ["coffee", "nothing"]},
         {**ANSWERS, "other": 1},
     ]
-    ours = public(
-        "const survey = await deniable.fetchSurvey(given.link); return given.cases.map((answers) => survey.check(answers));",
-        {"link": link(server, habits), "cases": cases},
-    )
-    for answers, problems in zip(cases, ours, strict=True):
-        with SurveyClient(server.url, outbox=":memory:") as client, pytest.raises(AnswerError) as caught:
-            client.submit("habits", answers)
-        assert sorted(problems) == sorted(str(caught.value).split("\n"))
+    assert_same_problems(public, server, habits, cases)
 
 
 LIMITS: list[dict[str, Any]] = [
@@ -115,20 +119,11 @@ LIMITS: list[dict[str, Any]] = [
 
 
 def test_limits_of_a_selection_are_described_as_the_python_client_describes_them(public: Public) -> None:
-    from deniable import AnswerError, SurveyClient
-
     options = {"text": "Which?", "type": "multi_choice", "options": ["a", "b", "c", "d"]}
     survey = Survey.from_dict({**ALL, "questions": [{"id": f"q{n}", **options, **keys} for n, keys in enumerate(LIMITS)]})
     cases = [{f"q{n}": answer for n in range(len(LIMITS))} for answer in ([], ["a", "b", "c"], ["a", "d"], ["e"], "a")]
     with serving(survey, survey) as server:
-        ours = public(
-            "const survey = await deniable.fetchSurvey(given.link); return given.cases.map((answers) => survey.check(answers));",
-            {"link": link(server, survey), "cases": cases},
-        )
-        for answers, problems in zip(cases, ours, strict=True):
-            with SurveyClient(server.url, outbox=":memory:") as client, pytest.raises(AnswerError) as caught:
-                client.submit("habits", answers)
-            assert sorted(problems) == sorted(str(caught.value).split("\n"))
+        assert_same_problems(public, server, survey, cases)
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,11 @@ from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server.researchers import models
-from deniable_server.researchers.crosstabs import cross_of, item_options
+from deniable_server.researchers.crosstabs import cross_of
 from deniable_server.researchers.models import fit_of
+from deniable_server.researchers.question_menu import question_menu
 from deniable_server.results import analysis, model_fits
+from deniable_server.results.analysis import categorical
 from deniable_server.results.model_fits import Model, fit_model
 from deniable_server.store import open_store
 from deniable_server.store.life import Settings
@@ -394,7 +396,7 @@ def test_the_menu_of_questions_marks_the_chosen_one_alone_whatever_texts_say() -
     questions = [{"id": f"q{number}", "text": text, "type": "yes_no"} for number, text in enumerate(texts)]
     survey = Survey.from_dict({"deniable": 1, "id": "menu", "title": "T", "about": "A.", "epsilon": 3, "questions": questions})
     for chosen, selected in (("q0", ["q0"]), ("q2", ["q2"]), (None, []), ("", []), ('q0" dir="auto">x', []), ("nowhere", [])):
-        menu = item_options(survey, chosen)
+        menu = question_menu(survey, categorical, chosen)
         assert re.findall(r'<option value="([^"]+)" selected dir="auto">', menu) == selected
-        assert re.sub(" selected", "", menu) == item_options(survey, None)
+        assert re.sub(" selected", "", menu) == question_menu(survey, categorical, None)
     assert [html.unescape(text) for text in re.findall(r">([^<]*)</option>", menu)] == texts
